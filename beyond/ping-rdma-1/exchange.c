@@ -21,7 +21,7 @@ static uint8_t *slot_of(const struct our_exchange *exchange, unsigned int messag
 	return exchange->messages + SLOT * (message + (received ? OUR_EXCHANGE_MESSAGES : 0));
 }
 
-void our_encode_remote_buffer(const struct our_remote_buffer *buffer, uint8_t *data)
+static void encode(const struct our_remote_buffer *buffer, uint8_t *data)
 {
 	uint64_t address = htobe64(buffer->address);
 	uint32_t length = htobe32(buffer->length), rkey = htobe32(buffer->rkey);
@@ -31,7 +31,7 @@ void our_encode_remote_buffer(const struct our_remote_buffer *buffer, uint8_t *d
 	memcpy(data + 12, &rkey, sizeof(rkey));
 }
 
-void our_decode_remote_buffer(const uint8_t *data, struct our_remote_buffer *buffer)
+static void decode(const uint8_t *data, struct our_remote_buffer *buffer)
 {
 	memcpy(&buffer->address, data, sizeof(buffer->address));
 	memcpy(&buffer->length, data + 8, sizeof(buffer->length));
@@ -127,7 +127,7 @@ int our_tell_buffer(struct our_control *control, struct our_exchange *exchange,
 		.rkey = mr->rkey,
 	};
 
-	our_encode_remote_buffer(&buffer, slot_of(exchange, OUR_BUFFER_TOLD, false));
+	encode(&buffer, slot_of(exchange, OUR_BUFFER_TOLD, false));
 	return post_exchange_send(control, exchange, OUR_BUFFER_TOLD);
 }
 
@@ -162,7 +162,7 @@ int our_take_exchange(struct our_exchange *exchange, const struct our_completion
 		return EPROTO;
 	}
 	if (message == OUR_BUFFER_TOLD) {
-		our_decode_remote_buffer(slot_of(exchange, message, true), &exchange->buffer);
+		decode(slot_of(exchange, message, true), &exchange->buffer);
 	} else {
 		memcpy(&exchange->count, slot_of(exchange, message, true), OUR_COUNT_MESSAGE);
 		exchange->count = be64toh(exchange->count);
@@ -171,13 +171,13 @@ int our_take_exchange(struct our_exchange *exchange, const struct our_completion
 	return 0;
 }
 
-int our_await_told(struct our_control *control, struct our_exchange *exchange,
-		   enum our_exchange_message message)
+/* Waits until a completion has set *flag, one of the exchange's. */
+static int await_flag(struct our_control *control, struct our_exchange *exchange, const bool *flag)
 {
 	struct our_completion completion;
 	int ret = 0;
 
-	while (!ret && !exchange->received[message]) {
+	while (!ret && !*flag) {
 		ret = our_await_completion(control, &completion);
 		if (!ret)
 			ret = our_take_exchange(exchange, &completion);
@@ -185,16 +185,16 @@ int our_await_told(struct our_control *control, struct our_exchange *exchange,
 	return ret;
 }
 
+int our_await_told(struct our_control *control, struct our_exchange *exchange,
+		   enum our_exchange_message message)
+{
+	return await_flag(control, exchange, &exchange->received[message]);
+}
+
 int our_await_exchange(struct our_control *control, struct our_exchange *exchange,
 		       enum our_exchange_message message)
 {
-	struct our_completion completion;
-	int ret = 0;
+	int ret = our_await_told(control, exchange, message);
 
-	while (!ret && (!exchange->sent[message] || !exchange->received[message])) {
-		ret = our_await_completion(control, &completion);
-		if (!ret)
-			ret = our_take_exchange(exchange, &completion);
-	}
-	return ret;
+	return ret ? ret : await_flag(control, exchange, &exchange->sent[message]);
 }

@@ -101,8 +101,4 @@ int our_await_exchange(struct our_control *control, struct our_exchange *exchang
  */
 uint64_t our_read_count(uint64_t told, uint64_t due);
 
-/* Writes `buffer` into data[OUR_BUFFER_MESSAGE], or reads it from there. Any thread. */
-void our_encode_remote_buffer(const struct our_remote_buffer *buffer, uint8_t *data);
-void our_decode_remote_buffer(const uint8_t *data, struct our_remote_buffer *buffer);
-
 #endif
