@@ -153,7 +153,7 @@ def test_clients_without_receives_do_not_keep_all_buffers(echo: Echo, run: Run, 
     s.signal("TERM").ends(0)
 
 
-@pytest.mark.parametrize("client", ["echo_client", "loop_client", "memory_client", "store_client", "stream_client", "two_ways_client", "write_client"])
+@pytest.mark.parametrize("client", ["echo_client", "loop_client", "memory_client", "store_client", "stream_client", "write_client"])
 @over("RoCE")
 def test_nobody_listens(run: Run, link: Link, client: str) -> None:
     port = next_port()
@@ -302,23 +302,6 @@ def test_a_stream_whose_server_or_client_is_killed(stream: Stream, pair: str) ->
     c.kill()
     s.ends(1)
     assert "the client has left before its end" in s.err
-
-
-@pytest.mark.parametrize("name", ["epoll_server", "srq_server"])
-@over()
-def test_one_client_polls_and_one_sleeps(echo: Echo, run: Run, name: str) -> None:
-    """The server stands still now and then. If it always answers before its client looks, nobody has to sleep."""
-    s = echo.serve(name)
-    c = run("build/examples/two_ways_client", echo.link.address, echo.port, 300)
-    while not c.has_ended(within=0.02):
-        s.signal("STOP")
-        c.has_ended(within=0.01)
-        s.signal("CONT")
-    c.ends(0)
-    s.signal("TERM").ends(0)
-    slept = dict(re.findall(r"^(\w+): 300 messages .* slept (\d+) times$", c.out, re.M))
-    assert slept.keys() == {"polls", "sleeps"} and int(slept["polls"]) == 0 < int(slept["sleeps"])
-    assert "600 messages sent back" in s.out
 
 
 @pytest.fixture

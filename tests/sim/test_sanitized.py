@@ -13,7 +13,7 @@ from live.table import STAGES, Stage
 BUILD = "build/tests/sanitized"
 SWEPT = "ping-sr-0 ping-sr-2 ping-sr-3 ping-sr-4 blast-sr-2 ping-srq-4 ping-rdma-1 ping-ep-0 ping-rc-0".split()
 EXAMPLES = [
-    ["echo_server", "echo_client"], ["epoll_server", "loop_client"], ["srq_server", "two_ways_client"], ["store_server", "store_client"],
+    ["echo_server", "echo_client"], ["epoll_server", "loop_client"], ["srq_server", "echo_client"], ["store_server", "store_client"],
     ["write_server", "write_client"],
     ["plain/echo_server", "plain/echo_client"], ["echo_server", "plain/first_client"],
 ]  # fmt: skip

@@ -75,8 +75,6 @@ USAGE = """
     stream_server
     write_client
     write_server
-    two_ways_client
-    two_ways_client x 1 0
     memory_client x 1
     memory_client x 1 malloc 1
     store_server
@@ -101,7 +99,6 @@ NO_ADDRESS = """
     stream_server no/such [1]
     write_client no/such [1]
     write_server no/such [1]
-    two_ways_client no/such [1 1]
     memory_client no/such 1 malloc
     store_server no/such
     store_client no/such get 1023
