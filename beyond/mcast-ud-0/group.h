@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * What client.c and server.c have in common: a UD QP that is a member of a group, and its memory.
- * Who includes it has defined NAME.
+ * A file that includes it defines NAME first.
  */
 #ifndef GROUP_H
 #define GROUP_H

@@ -68,7 +68,7 @@ static int serve_until_done(struct our_server *server)
 		for (i = 0; !ret && i < OUR_MAX_DEVICES; i++)
 			ret = comp_fds[i].revents ? our_handle_completions(server, i) : 0;
 		for (i = 0; !ret && i < devices; i++)
-			ret = pool_fds[i].revents ? our_hear_of_pools() : 0;
+			ret = pool_fds[i].revents ? our_take_pool_events() : 0;
 		end_holders(server);
 		server->cm_unread = fds[0].revents;
 		if (!ret && server->cm_unread)

@@ -189,7 +189,7 @@ nfds_t our_list_pools(struct pollfd *fds)
 	return n;
 }
 
-int our_hear_of_pools(void)
+int our_take_pool_events(void)
 {
 	struct our_pool *pool;
 	int ret;

@@ -97,10 +97,10 @@ int our_give_buffer_back(struct our_pool *pool, uint32_t index);
 nfds_t our_list_pools(struct pollfd *fds);
 
 /*
- * Reads the devices' events, which says what has happened to which pool, and no more. Returns 0, or
- * an errno value that ends the server, reported.
+ * Takes the devices' asynchronous events: notes what has happened to which pool, and does no more.
+ * Returns 0, or an errno value that ends the server, reported.
  */
-int our_hear_of_pools(void);
+int our_take_pool_events(void);
 
 /*
  * Refills pools that are low, and retires those that have failed. Call it last in each turn of the

@@ -42,8 +42,8 @@ static uint64_t now_ns(void)
 }
 
 /*
- * Each send says where it goes. Its completion says that it has left, and not that it has arrived;
- * nor does it tell that a message longer than a packet was not sent at all.
+ * Each send says where it goes. Its completion says that the message has left, and not that it has
+ * arrived. A message that is longer than a packet is not sent at all, and completes all the same.
  */
 static int send_message(struct rdma_cm_id *id, struct ibv_mr *mr,
 			const struct rdma_ud_param *server, struct ibv_ah *ah, uint64_t number)
@@ -57,7 +57,7 @@ static int send_message(struct rdma_cm_id *id, struct ibv_mr *mr,
 	*message = (struct message){ number, now_ns() };
 	wr.wr.ud.ah = ah;                      /* through which port, to which address */
 	wr.wr.ud.remote_qpn = server->qp_num;  /* to which QP there */
-	wr.wr.ud.remote_qkey = (uint32_t)qkey; /* which drops what has not its own QKEY */
+	wr.wr.ud.remote_qkey = (uint32_t)qkey; /* which drops datagrams with any other QKEY */
 	ret = ibv_post_send(id->qp, &wr, &bad);
 	if (ret)
 		return failed("ibv_post_send", ret, "");

@@ -50,7 +50,7 @@ static void tell_client(struct rdma_cm_id *listener, struct rdma_cm_id *id)
 	rdma_destroy_id(id);
 }
 
-/* Of other events only the last one matters: an address may have moved. */
+/* All other events but the removal of the device can be ignored: an address may have moved. */
 static int take_cm_event(struct rdma_cm_id *listener)
 {
 	struct rdma_cm_event *event;
@@ -76,7 +76,7 @@ static int answer(struct rdma_cm_id *listener, struct ibv_mr *mr, struct ibv_wc 
 		ibv_create_ah_from_wc(listener->pd, wc, (struct ibv_grh *)slot, listener->port_num);
 	int ret = 0;
 
-	if (!ah) { /* to where it came from there is no way: the message is lost */
+	if (!ah) { /* there is no route to the sender: the message is lost */
 		failed("ibv_create_ah_from_wc", errno, "");
 		return 0;
 	}
@@ -175,7 +175,7 @@ static int run(struct rdma_cm_id *listener)
 	return ret;
 }
 
-/* Nothing but digits. */
+/* A number of digits alone. */
 static bool read_number(const char *text, uint64_t *value)
 {
 	*value = strtoull(text, NULL, 10);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: compile it and look, next to wait_right.c; no program contains it. Broken on purpose: with
- * -O2 the first loop looks at memory once, and never again. The second has a sleep in it, and
- * works, but not because of the time: see README.md.
+ * Two loops to be compiled and looked at, next to wait_right.c; no program contains them. They are
+ * broken on purpose: with -O2 the first looks at memory once, and never again. The second has a sleep
+ * in it, and works, but not because of the time: see README.md.
  */
 #include <stdint.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: to be compiled and looked at, next to wait_broken.c; no program contains it. Contract: the
- * loop looks at memory each time around.
+ * A loop to be compiled and looked at, next to wait_broken.c; no program contains it. It looks at
+ * memory each time around: see README.md.
  */
 #include "beyond/talk-rdma-0/slot.h"
 
