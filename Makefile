@@ -51,7 +51,7 @@ ONE_FILE = $(call both,$(addprefix beyond/,ping-ep-0 ping-ud-0 mcast-ud-0))
 ROOMS = serve measure common program
 MAINS = program/client_main.c program/server_main.c
 ROOM_SOURCES = $(filter-out $(MAINS),$(wildcard $(ROOMS:=/*.c)))
-STAGE_SOURCES = $(filter-out %/stage.c %/stage_events.c,$(wildcard $(FOLDERS:=/*.c)))
+STAGE_SOURCES = $(filter-out %/stage.c,$(wildcard $(FOLDERS:=/*.c)))
 ROOM_LIBS = $(addprefix $(BUILD)/lib,stages.a $(ROOMS:=.a))
 ANY_LIBS = $(addprefix $(BUILD)/lib,measure.a program.a common.a)
 
@@ -109,7 +109,7 @@ $(BUILD)/nine/%/stage.o: FLAGS = -DCM=$(word 1,$(subst -, ,$*)) -DCOMPLETIONS=$(
 $(EVERY_WAY): $(call objects,$(wildcard ways/*.c))
 # Asked only when the program is linked: ways/io_uring.c is empty without liburing.
 $(EVERY_WAY): LIBS += $(shell echo "int main(void) { return 0; }" | $(CC) -x c - -luring -o /dev/null 2>/dev/null && echo -luring)
-$(EVENTS): $(BUILD)/beyond/ping-rc-0/stage_events.o
+$(EVENTS): $(BUILD)/bench/ping_rc_0_events.o
 # Connections by bare verbs: nothing that these programs have of the archives calls librdmacm; a sanitizer keeps all of it.
 $(call both,beyond/ping-rc-0) $(EVENTS): LIBS = $(if $(findstring -fsanitize,$(LDFLAGS)),-lrdmacm) -libverbs -pthread
 $(PROGRAMS) $(NINE) $(EVERY_WAY) $(EVENTS): $(BUILD)/program/$$(@F)_main.o $(ROOM_LIBS)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * ping-rc-0 asleep until there is a completion: for bench/. See program/stage.h.
+ * ping-rc-0 asleep until there is a completion, as ibv_rc_pingpong -e is: bench/compare measures both. See
+ * program/stage.h.
  */
 #include "beyond/ping-rc-0/bare.h"
 #include "ping-sr-0/ping.h"
