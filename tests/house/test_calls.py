@@ -12,7 +12,7 @@ TOP = Path(__file__).resolve().parents[2]
 LAYERS = ["report", "memory", "device", "shared_device", "qp", "transfer", "waiting", "connection", "control"]
 ROOMS = ["common", "program", "measure", "serve"]
 # Above all rooms, and not of any program that is always built.
-NOT_HERE = {"program/client_main.c", "program/server_main.c", "beyond/ping-rc-0/stage_events.c"}
+NOT_HERE = {"program/client_main.c", "program/server_main.c"}
 
 # To report an error that a signal has caused is none, and what catches signals reports errors.
 ONE = {"program/report.c", "program/stop.c", "program/stdout.c"}
