@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * ping-rdma-1: the messages before and after. See exchange.h.
+ * ping-rdma-1: the messages before and after. See one_sided.h.
  */
 #include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "beyond/ping-rdma-1/exchange.h"
+#include "beyond/ping-rdma-1/one_sided.h"
 #include "common/private.h"
 #include "program/report.h"
 

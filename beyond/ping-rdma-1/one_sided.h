@@ -1,14 +1,115 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * ping-rdma-1: memory that a peer may access, the work requests that access a peer's memory, and what
- * the two sides tell each other about it; and the roles. The connection's own thread.
+ * the two sides tell each other about it; and the roles. For all one-sided stages. The connection's own
+ * thread.
  */
 #ifndef OUR_ONE_SIDED_H
 #define OUR_ONE_SIDED_H
 
-#include "beyond/ping-rdma-1/exchange.h"
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "program/options.h"
 #include "program/stage.h"
+
+/*
+ * ---- exchange.c: the messages before the workload and after it ----
+ *
+ * Before it, each side tells the other which buffer it may write to or read from; after it, how much it
+ * did. The client sends first each time. See docs/protocol.md.
+ */
+
+#define OUR_BUFFER_MESSAGE 16 /* bytes: address, length, rkey; big-endian */
+#define OUR_COUNT_MESSAGE  8  /* bytes: a count */
+
+/* In the order in which each side sends them. */
+enum our_exchange_message {
+	OUR_BUFFER_TOLD,
+	OUR_COUNT_TOLD,
+	OUR_EXCHANGE_MESSAGES,
+};
+
+/* Work requests that the exchange takes in each queue of the QP, in addition to the workload's. */
+#define OUR_EXCHANGE_WRS OUR_EXCHANGE_MESSAGES
+
+/* A wr_id of the exchange: the message, this bit, and, for a receive, OUR_WR_ID_RECV. */
+#define OUR_WR_ID_EXCHANGE (1ull << 61)
+
+static inline bool our_is_exchange(uint64_t wr_id)
+{
+	return wr_id & OUR_WR_ID_EXCHANGE;
+}
+
+/* A buffer in the memory of the peer, as a work request needs it. */
+struct our_remote_buffer {
+	uint64_t address;
+	uint32_t length;
+	uint32_t rkey;
+};
+
+struct our_exchange {
+	uint8_t *messages; /* one of each kind to send, and to receive */
+	struct ibv_mr *mr;
+	bool sent[OUR_EXCHANGE_MESSAGES];     /* and completed */
+	bool received[OUR_EXCHANGE_MESSAGES]; /* from the peer: */
+	struct our_remote_buffer buffer;      /* its buffer, */
+	uint64_t count;                       /* and what it did */
+};
+
+/*
+ * Allocates memory for the messages, and posts the receives of both, after the QP is created and
+ * before the connection can bring a message.
+ *
+ * Returns 0 or an errno value, reported, and there is nothing to undo. our_unsetup_exchange undoes
+ * it, after the QP is flushed.
+ */
+int our_setup_exchange(struct our_control *control, struct our_exchange *exchange);
+void our_unsetup_exchange(const struct our_control *control, struct our_exchange *exchange);
+
+/*
+ * Sends the peer the description of the memory that `mr` is, or the count of what was done. Returns 0,
+ * or what our_report_post returns.
+ */
+int our_tell_buffer(struct our_control *control, struct our_exchange *exchange,
+		    const struct ibv_mr *mr);
+int our_tell_count(struct our_control *control, struct our_exchange *exchange, uint64_t count);
+
+/*
+ * Posts the receive for the peer's count once more, after a WRITE with immediate data has taken it,
+ * without changing its memory. Returns 0, or what our_report_post returns.
+ */
+int our_expect_count(struct our_control *control, struct our_exchange *exchange);
+
+/*
+ * Takes a completion of the exchange (our_is_exchange): sets `sent`, `received` and what came with
+ * it. Never waits. Returns 0; or EPROTO, reported: the message does not have the right length, or
+ * was a WRITE's immediate data.
+ */
+int our_take_exchange(struct our_exchange *exchange, const struct our_completion *completion);
+
+/*
+ * Waits until the peer's message has come; no other completion than the exchange's may come meanwhile.
+ * Returns 0; EPROTO, reported; or an errno value as our_await_completion does.
+ */
+int our_await_told(struct our_control *control, struct our_exchange *exchange,
+		   enum our_exchange_message message);
+
+/*
+ * Waits until the peer's message has come, and ours of the same kind has been sent. Returns as
+ * our_await_told does.
+ */
+int our_await_exchange(struct our_control *control, struct our_exchange *exchange,
+		       enum our_exchange_message message);
+
+/*
+ * Returns the count that the peer has told (`told`), when `due` is expected. A program written
+ * elsewhere may put it into the first four bytes, followed by zeros (docs/protocol.md): believes
+ * that only if it is then the count that is due. Any thread.
+ */
+uint64_t our_read_count(uint64_t told, uint64_t due);
+
+/* ---- one_sided.c: memory for a peer, and WRITE and READ ---- */
 
 /* An agent has one buffer, or none. */
 #define OUR_AGENT_BUFFER  0
@@ -93,18 +194,20 @@ int our_await_one_sided(struct our_control *client, struct our_one_sided *one_si
  */
 int our_end_exchange(struct our_control *client, struct our_one_sided *one_sided, uint64_t count);
 
+/* ---- agent.c, client.c ---- */
+
 /*
  * Agent: sleeps while the client accesses the open buffer, until it has sent its count, and judges
  * how that has ended: our_judge_end, and whether the count is the one that the client had
  * announced. Afterwards exchange.count is the client's count. Returns as our_judge_end does, or
- * ECONNABORTED, reported. agent.c.
+ * ECONNABORTED, reported.
  */
 int our_serve_memory(struct our_control *agent, struct our_one_sided *one_sided);
 
 /*
  * The client, but for how a message goes there and back: `round_trip` WRITEs OUR_SEND_BUFFER into the
  * agent's memory, and READs it from there into OUR_RECV_BUFFER. It returns 0; or an errno value as
- * our_await_completion and our_report_post do. client.c.
+ * our_await_completion and our_report_post do.
  */
 int our_write_and_read(struct our_control *client, struct sockaddr *server,
 		       int (*round_trip)(struct our_control *, struct our_one_sided *));
