@@ -110,7 +110,7 @@ static int take(struct our_control *client, struct our_write_stream *stream,
 	return 0;
 }
 
-/* With --rate, a message that is due comes before the completion of those before it. */
+/* With --rate, waits only until the next message is due, if there is room for it. */
 static int take_completions(struct our_control *client, struct our_write_stream *stream)
 {
 	uint64_t rate = our_options_of(client)->rate;

@@ -73,7 +73,7 @@ static int release_lock(struct our_control *client, struct our_one_sided *one_si
 	return EPROTO;
 }
 
-static void hold_as_told(void)
+static void hold_lock(void)
 {
 	const struct timespec pause = {
 		.tv_sec = (time_t)(hold_us / 1000000),
@@ -96,7 +96,7 @@ static int count_guarded(struct our_control *client, struct our_one_sided *one_s
 	ret = our_fetch_and_add(client, one_sided, OUR_GUARDED, 0, was);
 	if (ret)
 		return ret;
-	hold_as_told();
+	hold_lock();
 	ret = our_compare_and_swap(client, one_sided, OUR_GUARDED, *was, *was + 1, &then);
 	if (ret || then == *was)
 		return ret;

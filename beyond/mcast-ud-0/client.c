@@ -11,7 +11,7 @@
 #define RECEIVES   64
 #define SILENCE_MS 5000
 
-/* Returns what is missing in front of this message. */
+/* Returns how many messages are missing before this one. */
 static uint64_t gap(uint64_t expected, uint64_t number)
 {
 	uint64_t missing = number - expected;
@@ -36,7 +36,7 @@ static int await_message(struct rdma_cm_id *id)
 	return 0;
 }
 
-/* The next message's number, and its receive again. There is none yet: EAGAIN. */
+/* Takes the number of the next message, and posts its receive again. EAGAIN: there is none yet. */
 static int take_message(struct member *member, uint64_t *number)
 {
 	struct ibv_wc wc;

@@ -160,14 +160,14 @@ static bool is_iwarp(const struct ibv_device *device)
 	return device->transport_type == IBV_TRANSPORT_IWARP;
 }
 
-/* Whether it can be the device at all. */
+/* Whether the device comes into question. */
 static bool is_candidate(struct ibv_device *device)
 {
 	return !is_iwarp(device) &&
 	       (!device_wanted || !strcmp(device_wanted, ibv_get_device_name(device)));
 }
 
-/* Opens it; if it is the right one, sets control->verbs, otherwise closes it again. */
+/* Opens the device. If it is the right one, sets control->verbs, otherwise closes it again. */
 static int try_device(struct our_control *control, struct ibv_device *device)
 {
 	struct ibv_context *verbs;
