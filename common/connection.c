@@ -523,7 +523,7 @@ static void report_disconnect(const struct our_control *control, int error)
 	case ENXIO:
 		return;
 	default:
-		our_tell_error(control->config, "rdma_disconnect", error, NULL);
+		our_tell_cm_error(control, "rdma_disconnect", error, NULL);
 	}
 }
 

@@ -324,7 +324,10 @@ int our_await_time(struct our_control *control, uint64_t until_ns,
 
 /* ---- waiting.c ---- */
 
-/* our_tell_error, with control->cm_event if that event brought the error. */
+/*
+ * our_tell_error, with control->cm_event if that event brought the error. Tells nothing if the error
+ * is that by which events can no longer be read: see our_tell_unreadable.
+ */
 int our_tell_cm_error(const struct our_control *control, const char *call, int error,
 		      const char *text, ...) __attribute__((format(printf, 4, 5)));
 

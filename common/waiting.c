@@ -112,6 +112,8 @@ int our_tell_cm_error(const struct our_control *control, const char *call, int e
 	va_list arguments;
 	int ret;
 
+	if (error && our_private(control)->unreadable == error)
+		return error; /* which has ended the wait for this call's event */
 	/* EACCES: what the rejection itself says is known to our_client_connect. */
 	if (error == EACCES || error == our_error_of_event(&control->cm_event, OUR_NO_CM_EVENT)) {
 		what.event = &control->cm_event;
@@ -121,6 +123,12 @@ int our_tell_cm_error(const struct our_control *control, const char *call, int e
 	ret = our_tell(control->config, &what, text, arguments);
 	va_end(arguments);
 	return ret;
+}
+
+int our_tell_unreadable(const struct our_control *control, const char *call, int error)
+{
+	our_private(control)->unreadable = error;
+	return our_tell_error(control->config, call, error, NULL);
 }
 
 /* ---- How CM events arrive ---- */

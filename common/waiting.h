@@ -53,6 +53,7 @@ struct our_private {
 	void *cm_state;                  /* of the way to wait for CM events */
 	bool has_channel;                /* these are its own, not its listener's */
 	bool leaving;                    /* the tear-down has begun */
+	_Atomic int unreadable;          /* its events are: the error, reported; 0: they are not */
 	uint64_t look_ns;                /* when our_keep_polling looks at the CM next */
 
 	/* Completions */
@@ -110,6 +111,13 @@ static inline bool our_is_iwarp(const struct our_control *control)
 int our_report_post(const struct our_control *control, const char *call, int ret);
 
 /* ---- CM events ---- */
+
+/*
+ * Reports that `call` has failed, so that the events of `control` can no longer be read. Returns
+ * `error`. Who waits for an event, and gets the same error from its wait, does not report it again:
+ * see our_tell_cm_error. Any thread.
+ */
+int our_tell_unreadable(const struct our_control *control, const char *call, int error);
 
 /*
  * Copies what is needed of an event, with its private data. To be called before rdma_ack_cm_event,

@@ -74,7 +74,7 @@ static int take_event(struct our_control *control)
 	int ret;
 
 	if (!queued) /* before there is an event, or it would be lost, and its id with it */
-		return our_tell_error(control->config, "malloc", ENOMEM, NULL);
+		return our_tell_unreadable(control, "malloc", ENOMEM);
 	pthread_mutex_lock(&events->lock);
 	ret = get_event(control, queued);
 	pthread_mutex_unlock(&events->lock);
@@ -82,7 +82,7 @@ static int take_event(struct our_control *control)
 		free(queued);
 	if (!ret || ret == EINTR || ret == EAGAIN)
 		return 0;
-	return our_tell_error(control->config, "rdma_get_cm_event", ret, NULL);
+	return our_tell_unreadable(control, "rdma_get_cm_event", ret);
 }
 
 /*

@@ -54,7 +54,7 @@ static int take_event(struct our_control *control)
 	if (rdma_get_cm_event(control->cm_channel, &event)) {
 		if (errno == EINTR)
 			return EAGAIN;
-		return our_tell_error(control->config, "rdma_get_cm_event", errno, NULL);
+		return our_tell_unreadable(control, "rdma_get_cm_event", errno);
 	}
 	our_copy_cm_event(&control->cm_event, event);
 	rdma_ack_cm_event(event); /* after this its private data is gone */

@@ -37,7 +37,7 @@ int our_get_cm_event(const struct our_control *control, struct our_cm_event *cop
 	if (rdma_get_cm_event(control->cm_channel, &event)) {
 		if (errno == EAGAIN || errno == EINTR)
 			return EAGAIN;
-		return our_tell_error(control->config, "rdma_get_cm_event", errno, NULL);
+		return our_tell_unreadable(control, "rdma_get_cm_event", errno);
 	}
 	our_copy_cm_event(copy, event);
 	rdma_ack_cm_event(event); /* after this its private data is gone */
