@@ -237,7 +237,8 @@ deltas: ## print how many lines each stage's delta has
 	$(call ready,,all)
 	@tools/stage sizes
 
-NEEDS_STAGE = $(if $(filter $(STAGES) $(OTHERS) ping-ep-0,$(STAGE)),,$(error Say which stage, STAGE=one of: $(STAGES) $(OTHERS) ping-ep-0))
+RUN_ALIKE = $(STAGES) $(OTHERS) ping-ep-0
+NEEDS_STAGE = $(if $(filter $(RUN_ALIKE),$(STAGE)),,$(error $(if $(STAGE),$@ cannot run $(STAGE),Say which stage): STAGE=one of $(RUN_ALIKE)))
 BOTH_SIDES = verbs-trace $(call both,$(call folder,$(STAGE)))
 picture: ## STAGE=ping-sr-3: run it, and draw its trace: build/picture/STAGE.html
 	$(NEEDS_STAGE)

@@ -10,10 +10,9 @@ from pathlib import Path
 
 from course.exercises import EXERCISES
 from tools.folders import folder
-from tools.stages import variable
+from tools.stages import ONE_FILE, variable
 
 TOP = Path(__file__).resolve().parents[2]
-ONE_FILE_STAGES = ["ping-ep-0", "ping-mt-4", "ping-ud-0", "mcast-ud-0"]
 EXERCISE_PAGES = {f"course/exercises/{name}.md": name for name in EXERCISES}
 
 
@@ -27,7 +26,7 @@ class Section:
 
 def stages() -> list[str]:
     """The stages, in the order in which they are read."""
-    return [*variable("STAGES"), *ONE_FILE_STAGES, *variable("OTHERS")]
+    return [*variable("STAGES"), *ONE_FILE, *variable("OTHERS")]
 
 
 def existing(pattern: str) -> list[str]:
