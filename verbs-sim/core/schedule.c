@@ -80,17 +80,24 @@ struct sim_thread *sim_new_thread(struct sim_program *program, enum sim_thread_s
 
 /* ---- Who goes on ---- */
 
-static bool start_a_new_thread(void)
+static struct sim_thread *find_new_thread(void)
 {
 	uint32_t i;
 
 	for (i = 0; i < sim_world->n_threads; i++) {
-		if (sim_world->threads[i].state == SIM_THREAD_NEW) {
-			sim_world->threads[i].state = SIM_THREAD_READY;
-			return true;
-		}
+		if (sim_world->threads[i].state == SIM_THREAD_NEW)
+			return &sim_world->threads[i];
 	}
-	return false;
+	return NULL;
+}
+
+static bool start_a_new_thread(void)
+{
+	struct sim_thread *thread = find_new_thread();
+
+	if (thread)
+		thread->state = SIM_THREAD_READY;
+	return thread;
 }
 
 /* Moves time on to what comes next, or the runner's. Returns false if nothing ever will. */
@@ -174,7 +181,8 @@ static bool let_others_run(void)
 
 /*
  * Others run for some time, though this thread could: a program that only polls sleeps in between,
- * and would give its turn back at once.
+ * and would give its turn back at once. Not before all have started: whoever starts when all before
+ * it sleep would find a server that is held up, and does not listen yet.
  */
 static void hold_up(void)
 {
@@ -190,7 +198,7 @@ void sim_point(void)
 		sim_me->program->preemptions += let_others_run();
 	else if (!sim_may_others_run())
 		do_some_tasks();
-	else if (!sim_world->busy || sim_random(HELD_UP))
+	else if (!sim_world->busy || sim_random(HELD_UP) || find_new_thread())
 		sim_me->program->preemptions += let_others_run();
 	else
 		hold_up();
