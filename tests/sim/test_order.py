@@ -57,3 +57,10 @@ def test_a_thread_that_waits_for_a_thousand_calls_of_another(bug: str, strategy:
     argv = ["verbs-sim/verbs-sim", "-q", "--seeds", str(seeds), "--strategy", strategy, "--", "build/tests/sim/odd", bug]
     done = subprocess.run(argv, cwd=TOP, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == status, done.stderr
+
+
+def test_a_server_is_not_held_up_before_its_client_starts() -> None:
+    """Its client would find that nobody listens: this one makes thousands of calls before it does."""
+    server = ["beyond/ping-ud-0/server", "-a", ADDRESS, "-r", "4096"]
+    run = simulate([server, ["beyond/ping-ud-0/client", "-a", ADDRESS, "-c", "2"]], "--strategy", "busy")
+    assert not run.exit, run.why()
