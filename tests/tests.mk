@@ -110,10 +110,12 @@ fuzz: ## run each fuzzing harness for FUZZ_SECONDS=60, with new inputs each time
 # Debian's Python has Debian's pytest.
 PYTEST = /usr/bin/python3 -m pytest
 COPY = $(BUILD)/two-files
+# The stages are of the library as it is: tests ask them what they are.
 check-two-files: ## run the unit tests and those of the examples on the two files of make amalgamation
-	$(call ready,,amalgamation)
-	@tools/files --copy $(COPY) && rm $(COPY)/common/*.c && cp $(TWO_FILES)/our_control.c $(COPY)/common
-	+@[ ! -f $(COPY)/Makefile ] || $(MAKE) --no-print-directory $(JOBS) -C $(COPY) LIBRARY_SOURCES=common/our_control.c examples verbs-sim \
+	$(call ready,,amalgamation $(PROGRAMS))
+	@tools/files --copy $(COPY) && cp --parents $(PROGRAMS) $(COPY) && rm $(COPY)/common/*.c && cp $(TWO_FILES)/our_control.c $(COPY)/common
+	+@[ ! -f $(COPY)/Makefile ] || $(MAKE) --no-print-directory $(JOBS) -C $(COPY) LIBRARY_SOURCES=common/our_control.c \
+		UNIT_PARTS="$(filter-out $(LIBRARY_SOURCES),$(UNIT_PARTS))" examples verbs-sim \
 		$(TESTS)/unit-tests $(AGAINST) $(LOADED)
 	@cd $(COPY) && $(PYTEST) -q tests/unit tests/sim/test_rows.py -k 'test_in_c or examples and not (ping_sr_0 or two-files)'
 
