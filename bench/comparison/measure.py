@@ -17,7 +17,7 @@ from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
 
-from . import counters, cpu, place, remote, store
+from . import counters, cpu, energy, place, remote, store
 from .plan import Plan, Point
 from .runner import Failed, Hung, Job, Runner
 from .statistics import settled
@@ -179,12 +179,14 @@ def measure(plan: Plan, folder: Path, options: dict[str, object], runner_options
         runner = kind(Path(scratch), plan.window, 6 + 10 * plan.window, **runner_options)
         why = "the programs are on other machines" if kind is remote.RemoteRunner else counters.absent()
         runner.count = not why
+        runner.packages, read = (energy.Packages(), f"none: {why}") if kind is remote.RemoteRunner else energy.packages()
         session = Session(plan, links, runner, file)
         session.note("environment", place.describe(links))
         for what in place.unsteady():
             print(f"compare: {what}", file=sys.stderr)
         session.note("environment", {"unsteady": place.unsteady()})
         session.note("environment", {"perf counters": f"none: {why}" if why else ", ".join(counters.EVENTS)})
+        session.note("environment", {"energy of": read})
         session.note("options", options)
         try:
             session.run()

@@ -66,13 +66,15 @@ def table(results: Results, link: str) -> str:
     points = list(dict.fromkeys(one.point for one in results.samples if one.link == link))
     us, net = cpu_us(results), net_cpus(results)
     counted = [name for name in ("instructions", "cache_misses") if any(f"perf_{name}" in one.figures for one in results.samples)]
+    power = any("watts" in one.figures for one in results.samples)
     rows = [row("point", "messages/s", "round trip p50 (us)", "p99", "p99.9", "MB/s", "CPUs", "us of CPU a message", "client CPUs",
                 "server CPUs", "switches a message", *(f"{name.replace('_', ' ')} a message" for name in counted),
-                "CPU x", "CPU beside its reference", "rounds", head=True)]  # fmt: skip
+                *(["mJ a message"] if power else []), "CPU x", "CPU beside its reference", "rounds", head=True)]  # fmt: skip
     for point in points:
         figures = [estimate(results, link, point, figure) for figure in (
             plain("rate"), plain("p50_us"), plain("p99_us"), plain("p99_9_us"), plain("mb_per_second"), net, us, plain("client_cpus"),
-            plain("server_cpus"), a_message(plain("switches")), *(a_message(plain(f"perf_{name}")) for name in counted))]  # fmt: skip
+            plain("server_cpus"), a_message(plain("switches")), *(a_message(plain(f"perf_{name}")) for name in counted),
+            *([a_message(plain("watts"), 1000)] if power else []))]  # fmt: skip
         other = reference(point, points)
         beside = ratio(series(results, link, point, us), series(results, link, other, us)) if other else None
         word = f"{verdict(beside)} ({other.way})" if other else ""

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from . import counters, cpu, outputs, place
 from .children import Child, Children
+from .energy import Packages
 from .ways import Way, Wish, commands
 
 TRIES = 5
@@ -68,6 +69,7 @@ class Runner:
     server_launch: tuple[str, ...] = ()
     client_launch: tuple[str, ...] = ()
     count: bool = field(default=False, init=False)  # whether to read the processor's counters
+    packages: Packages = field(default=Packages(), init=False)  # whose energy to read
 
     def __post_init__(self) -> None:
         self.children = Children(self.folder)
@@ -97,19 +99,21 @@ class Runner:
                 raise Failed(f"the server did not begin to listen: {server.said()}")
         return server
 
-    def use_of(self, children: list[Child], settle: float) -> tuple[cpu.Use, float]:
-        """The resources used in a window that begins after `settle` seconds, and the length of the window."""
+    def use_of(self, children: list[Child], settle: float) -> tuple[cpu.Use, float, outputs.Figures]:
+        """The resources used in a window that begins after `settle` seconds, when it began, and the power, if known."""
         if self.children.wait(children[-1], settle):
             raise TooShort
         try:
             pids = [pid for child in children for pid in cpu.with_children(child.pid)]
+            energy = self.packages.read()
             first = cpu.begin(pids, list(self.threads))
             if self.children.wait(children[-1], self.window):
                 raise TooShort
             last = cpu.end(pids, list(self.threads))
+            power = {"watts": self.packages.watts(energy, self.packages.read())} if self.packages.folders else {}
         except OSError as error:
             raise TooShort from error
-        return cpu.between(first, last, self.threads, self.cpus), first.machine.clock_ns / 1e9
+        return cpu.between(first, last, self.threads, self.cpus), first.machine.clock_ns / 1e9, power
 
     def finish(self, job: Job, server: Child, clients: list[Child]) -> None:
         """Waits for the clients and then the server to end; raises Failed if one does not, or fails."""
@@ -141,9 +145,10 @@ class Runner:
         clients = [self.children.start(f"client{n}", argvs[1]) for n in range(job.clients)]
         use: cpu.Use | None = None
         begun = 0.0
+        power: outputs.Figures = {}
         perf = counters.begin(self.children, [child.pid for child in (server, *clients)]) if self.count else None
         try:
-            use, begun = self.use_of([server, *clients], pace.settle)
+            use, begun, power = self.use_of([server, *clients], pace.settle)
         except TooShort:
             pass
         stopped = time.monotonic()
@@ -157,7 +162,7 @@ class Runner:
         lasted = told[0].get("seconds", ended) + (told[0].get("warm_up", 0.0) / job.load if job.load else 0.0)
         if ended - lasted > begun:
             raise TooEarly
-        return {**figures(job, told, use, server, clients), **counted}
+        return {**figures(job, told, use, server, clients), **counted, **power}
 
     def read(self, job: Job, clients: list[Child]) -> list[outputs.Figures]:
         """The clients' figures. A client that succeeds without figures was still in its warm-up."""
