@@ -155,8 +155,8 @@ bench-build: all nine ways bare-events $(BENCH)
 # verbs-trace, for any program and for the option -t of the stages, and verbs-sim: each is a program, and a shared object
 # that it preloads. Both libraries are linked in, so that the versions of their functions are known.
 TOOL = $(BUILD)/verbs-trace/tool
-TOOL_TABLES = $(wildcard verbs-trace/tool/calls/*.txt)
-TOOL_WRITTEN = $(addprefix $(TOOL)/,verbs.o kinds.o structures.o $(TOOL_TABLES:verbs-trace/tool/calls/%.txt=calls_%.o))
+TOOL_TABLES = $(wildcard verbs-trace/tool/*.txt)
+TOOL_WRITTEN = $(addprefix $(TOOL)/,calls.o structures.o verbs.o)
 TOOL_OBJECTS = $(call objects,$(wildcard verbs-trace/tool/*.c))
 # The functions of libc have other versions on other processors.
 GENERATE = MACHINE=$(shell $(CC) -dumpmachine) python3 -B verbs-trace/tool
@@ -167,7 +167,7 @@ $(TOOL)/%.o: FLAGS = -I$(TOOL) $(PRELOADED)
 # No loop becomes a call of memcpy: see calls/memory_functions.c.
 $(SIM)/%.o: FLAGS = -fno-tree-loop-distribute-patterns $(PRELOADED)
 
-$(TOOL)/verbs.h: $(wildcard verbs-trace/tool/*.py) verbs-trace/tool/structures.txt $(TOOL_TABLES)
+$(TOOL)/verbs.h: $(wildcard verbs-trace/tool/*.py) $(TOOL_TABLES)
 	$(call run,GEN,$@,$(GENERATE)/generate.py $(@D))
 $(TOOL_WRITTEN:.o=.c): $(TOOL)/verbs.h ;
 $(TOOL_OBJECTS): $(TOOL)/verbs.h

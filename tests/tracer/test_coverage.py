@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tracer.tracing import TOP, run
 
-TABLES = TOP / "verbs-trace/tool/calls"
+TABLE = TOP / "verbs-trace/tool/calls.txt"
 # What is inline or a table in infiniband/verbs.h, but calls no function of the device.
 MEMBERS_LEFT_OUT = {"priv", "ABI_placeholder1", "ABI_placeholder2", "sz", "context"}
 
@@ -31,15 +31,14 @@ def exported(name: str) -> dict[str, str]:
 
 
 def tabled() -> dict[str, str]:
-    """The functions of the tables and their versions."""
+    """The functions of the table and their versions."""
     found, section = {}, ""
-    for path in TABLES.glob("*.txt"):
-        for line in path.read_text().splitlines():
-            if line.startswith("["):
-                section = line.strip("[]")
-            elif match := re.match(r"[^#(]*[ *](\w+)\(", line):
-                if section.startswith(("IBVERBS", "RDMACM", "GLIBC")):
-                    found[match[1]] = section
+    for line in TABLE.read_text().splitlines():
+        if line.startswith("["):
+            section = line.strip("[]")
+        elif match := re.match(r"[^#(]*[ *](\w+)\(", line):
+            if section.startswith(("IBVERBS", "RDMACM", "GLIBC")):
+                found[match[1]] = section
     return found
 
 
@@ -51,9 +50,9 @@ def members(struct: str) -> set[str]:
     return set(re.findall(r"\(\*(\w+)\)\s*\(", match[1]))
 
 
-def via(table: str, section: str) -> set[str]:
-    """The functions that a table leads through verbs-trace."""
-    text = (TABLES / table).read_text().split(f"[{section}]")[1].split("\n[")[0]
+def via(section: str) -> set[str]:
+    """The functions of a table of functions that are led through verbs-trace."""
+    text = TABLE.read_text().split(f"[{section}]")[1].split("\n[")[0]
     return set(re.findall(r"via (\w+)", text))
 
 
@@ -61,7 +60,7 @@ class Coverage(unittest.TestCase):
     """Our lists beside the libraries'."""
 
     def test_libibverbs_and_librdmacm(self) -> None:
-        """Each function that a program can call is in the tables, with its version."""
+        """Each function that a program can call is in the table, with its version."""
         theirs = exported("libibverbs.so.1") | exported("librdmacm.so.1")
         self.assertGreater(len(theirs), 130)
         self.assertEqual({n: v for n, v in theirs.items() if tabled().get(n) != v}, {})
@@ -76,12 +75,12 @@ class Coverage(unittest.TestCase):
     def test_functions_of_the_device(self) -> None:
         """Each function in the tables of a context."""
         ops = {m for m in members("ibv_context_ops") if not m.startswith("_compat")}
-        self.assertEqual(ops - via("device.txt", "ops"), set())
+        self.assertEqual(ops - via("ops"), set())
         more = members("verbs_context") - MEMBERS_LEFT_OUT
-        self.assertEqual(more - via("device.txt", "verbs_context"), set())
+        self.assertEqual(more - via("verbs_context"), set())
 
     def test_functions_of_extended_queues(self) -> None:
         """Each, but for what only reads a completion."""
         cq = {m for m in members("ibv_cq_ex") if not m.startswith("read_")}
-        self.assertEqual(cq, via("extended.txt", "cq_ex"))
-        self.assertEqual(members("ibv_qp_ex") - TOO_NEW, via("extended.txt", "qp_ex"))
+        self.assertEqual(cq, via("cq_ex"))
+        self.assertEqual(members("ibv_qp_ex") - TOO_NEW, via("qp_ex"))

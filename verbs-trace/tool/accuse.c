@@ -9,11 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "verbs.h"
 #include "verbs-trace/tool/devices.h"
 #include "verbs-trace/tool/guard.h"
 #include "verbs-trace/tool/settings.h"
-#include "verbs-trace/tool/sink.h"
 #include "verbs-trace/tool/watch.h"
 
 #define MANY 20 /* accusations of one kind that are stored; of the others only the number is */

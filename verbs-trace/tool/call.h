@@ -68,7 +68,6 @@ extern bool tracing;
  */
 void *real_function(int verb);
 
-uint64_t call_now(void);
 /* The calling thread's row, if it has one; and the row that a thread gets at its first call. */
 extern __thread struct thread *thread_mine;
 struct thread *thread_new(void);
@@ -86,7 +85,7 @@ static inline void call_begin(struct call *call, int verb)
 		.verb = verb,
 		.saved_errno = *thread->error,
 		.thread = thread,
-		.began = timed ? call_now() : 0,
+		.began = timed ? clock_now() : 0,
 	};
 	call->inner = thread->depth++ > 0;
 	if (!call->inner)
@@ -100,7 +99,7 @@ static inline void call_end(struct call *call, int error)
 	if (*call->thread->error)
 		call->saved_errno = *call->thread->error;
 	if (call->began)
-		call->ended = call_now();
+		call->ended = clock_now();
 	call->error = error;
 	call->waited = error == EAGAIN || error == EWOULDBLOCK;
 }
@@ -126,6 +125,7 @@ static inline void call_leave(struct call *call)
 		call->thread->in.when = 0;
 	*call->thread->error = call->saved_errno;
 }
+
 struct moment call_moment(const struct call *call);
 
 /* The error of a call, for each way in which verbs return it. */
@@ -166,5 +166,53 @@ struct thread *threads_first(void);
 void threads_forked(void);
 /* When the first process of the trace began. */
 extern uint64_t trace_start;
+
+/*
+ * The short way of the verbs that programs call for each message, with -c: a call that is only
+ * counted writes no line, reads no clock, and does not change errno. What generate.py writes for such
+ * a verb calls these around the verb and its hooks, and otherwise the functions above.
+ */
+/*
+ * Whether -c does not time this call, and the program itself makes it. In a process that is not traced,
+ * no call is counted.
+ */
+static inline bool call_is_counted(int verb)
+{
+	const struct thread *thread = thread_mine;
+
+	return thread && (!thread->depth & (thread->tallies[verb].untimed > 0));
+}
+
+/* Calls that the provider makes between these two are not counted. Sets only what hooks look at. */
+static inline void counted_begin(struct call *call, int verb)
+{
+	call->verb = verb;
+	call->thread = thread_mine;
+	call->began = 0;
+	call->inner = false;
+	call->bad = false;
+	call->thread->depth = 1;
+}
+
+static inline void counted_end(const struct call *call, int error)
+{
+	struct tally *tally = &call->thread->tallies[call->verb];
+
+	call->thread->depth = 0;
+	tally->calls++;
+	tally->untimed--;
+	if ((error && error != EAGAIN) || call->bad)
+		tally->errors++;
+}
+
+/*
+ * summary.c: the summary of -c: calls, errors and time of each verb. Reading the clock takes longer
+ * than some verbs. So of verbs that are called for each message, only the first calls are timed, and
+ * then one of every EVERY. How many calls there were, of all verbs; the table; and in the child of a
+ * fork: starts with empty counts.
+ */
+uint64_t summary_calls(void);
+void summary_tell(void);
+void summary_forked(void);
 
 #endif

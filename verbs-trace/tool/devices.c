@@ -24,7 +24,7 @@ const struct device *device_seek(const struct ibv_context *context)
 
 void device_opened(struct ibv_context *context)
 {
-	struct verbs_context *verbs;
+	struct verbs_context *more;
 	struct device *device;
 
 	if (!context)
@@ -35,9 +35,9 @@ void device_opened(struct ibv_context *context)
 		device = &devices[n_devices];
 	if (device) {
 		install_ops(&context->ops, &device->ops);
-		verbs = verbs_get_ctx(context);
-		if (verbs)
-			install_verbs_context(verbs, &device->verbs_context);
+		more = verbs_get_ctx(context);
+		if (more)
+			install_verbs_context(more, &device->verbs_context);
 		device->context = context;
 		if (device == &devices[n_devices])
 			n_devices++;

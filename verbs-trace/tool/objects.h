@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "verbs-trace/tool/out.h"
-#include "kinds.h"
+#include "verbs.h"
 
 /* A call: which verb, and when. If the verb has not been called yet, `when` is 0. */
 struct moment {

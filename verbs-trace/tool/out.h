@@ -2,7 +2,7 @@
 /*
  * verbs-trace, the tool: one line of the trace, written in one of two syntaxes: words, as in "attr
  * {state RTR, dest_qp_num 17}", or JSON. Code that decodes arguments is the same for both. If a line
- * is too long, whole items are left out, and the line says so.
+ * is too long, whole items are left out, and the line says so. Lines go to stderr or a file.
  */
 #ifndef VERBS_TRACE_TOOL_OUT_H
 #define VERBS_TRACE_TOOL_OUT_H
@@ -65,5 +65,20 @@ void out_string(struct out *out, const char *name, const char *string);
 		default: out_unsigned)(out, name, value)
 /* In hexadecimal, cut in the same way, with their number: "name (56 bytes) 00ff...". */
 void out_bytes(struct out *out, const char *name, const void *data, size_t length);
+
+/*
+ * Where lines go. The sink has a descriptor of its own, so the trace continues if the program closes
+ * its stderr. The descriptor is checked before each line: if the program has closed it, nothing is
+ * written to another file that has got its number.
+ */
+/* Opens it, as the settings say. In a process that has just begun. */
+void sink_open(void);
+/* Writes the whole text, or nothing; errno stays as it is. Any thread. */
+void sink_write(const char *text, size_t length);
+/* Writes a line that belongs to no call: of the report at the end. Any thread. */
+void sink_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* The clock of the trace: nanoseconds, CLOCK_MONOTONIC. */
+uint64_t clock_now(void);
 
 #endif

@@ -12,12 +12,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "verbs.h"
 #include "verbs-trace/tool/call.h"
 #include "verbs-trace/tool/guard.h"
 #include "verbs-trace/tool/settings.h"
-#include "verbs-trace/tool/sink.h"
-#include "verbs-trace/tool/summary.h"
 #include "verbs-trace/tool/watch.h"
 
 static pid_t process; /* a child of vfork() has this process's memory, but another pid */
@@ -27,7 +24,7 @@ static _Atomic bool told;
 /* If a program had to be ended, the user wants to know where it was. */
 static void tell_thread(const struct thread *thread)
 {
-	uint64_t for_ns = call_now() - thread->in.when;
+	uint64_t for_ns = clock_now() - thread->in.when;
 
 	if (thread->gone || !thread->in.when)
 		return; /* in no call */
@@ -54,7 +51,7 @@ static void report_all(bool ended_by_itself)
 	told = true;
 	if (!summary_calls())
 		return;
-	watch_tell_empty(call_now());
+	watch_tell_empty(clock_now());
 	for (thread = threads_first(); thread; thread = thread->next)
 		tell_thread(thread);
 	tracing = false; /* later calls are made by the libraries' own clean-up */
@@ -143,7 +140,7 @@ static __attribute__((constructor)) void begin(void)
 	if (!wanted || !strncmp(program_invocation_short_name, "valgrind", 8))
 		return;
 	settings_read(wanted);
-	trace_start = start ? strtoull(start, NULL, 10) : call_now();
+	trace_start = start ? strtoull(start, NULL, 10) : clock_now();
 	if (!settings.follow)
 		forget_us();
 	process = getpid();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace, the tool: writes arguments and results. The tables in calls/ name these functions. Each
+ * verbs-trace, the tool: writes arguments and results. calls.txt names these functions. Each
  * writes one item of a line, called `name`, and accepts NULL.
  */
 #ifndef VERBS_TRACE_TOOL_SAY_H
@@ -13,7 +13,7 @@
 #include "structures.h"
 #include "verbs-trace/tool/call.h"
 
-/* say_common.c */
+/* say.c */
 void say_pointer(struct out *out, const char *name, const void *pointer);
 void say_new(struct call *call, const char *name, enum kind kind, const void *pointer);
 /* The result: the object that this call has created, and, only here, its pointer. */
@@ -27,6 +27,7 @@ void say_bytes(struct out *out, const char *name, const void *data, size_t lengt
 void say_gid(struct out *out, const char *name, const union ibv_gid *gid);
 void say_address(struct out *out, const char *name, const struct sockaddr *address);
 void say_immediate(struct out *out, const char *name, __be32 value);
+void say_pollfds(struct out *out, const char *name, const struct pollfd *fds, nfds_t n);
 
 /* say_verbs.c */
 void say_device(struct out *out, const char *name, struct ibv_device *device);
@@ -58,7 +59,6 @@ static inline bool is_atomic(const struct ibv_send_wr *wr)
 	return wr->opcode == IBV_WR_ATOMIC_CMP_AND_SWP || wr->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
 }
 
-/* say_completions.c */
 void say_completions(struct out *out, const char *name, const struct ibv_wc *wc, const void *cq,
 		     int n);
 void say_extended_completion(struct out *out, struct ibv_cq_ex *cq);
@@ -74,8 +74,5 @@ void say_cm_event(struct out *out, const char *name, struct rdma_cm_event *const
 /* What a connect request brought, of an id that rdma_get_request has returned. */
 void say_request(struct out *out, const struct rdma_cm_id *id);
 void say_option(struct out *out, const char *name, int option, int level);
-
-/* say_waits.c */
-void say_pollfds(struct out *out, const char *name, const struct pollfd *fds, nfds_t n);
 
 #endif

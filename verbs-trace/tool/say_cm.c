@@ -4,7 +4,6 @@
  */
 #include <string.h>
 
-#include "verbs.h"
 #include "verbs-trace/tool/say.h"
 #include "verbs-trace/tool/settings.h"
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Writes the functions by which verbs-sim names a call of the libraries that it does not simulate, from the tables in calls/.
+"""Writes the functions by which verbs-sim names a call of the libraries that it does not simulate, from the table calls.txt.
 
 Place: run by the Makefile. Contract: stubs.py FILE.c writes a weak function for each call that the libraries
 export. One that is simulated has another function of the same name, which the linker takes. What only looks something
@@ -11,7 +11,7 @@ by its version, as verbs-trace does, gets verbs-sim's.
 import sys
 from pathlib import Path
 
-from generate import HERE, read_table
+from generate import read_table
 from verb import Verb
 
 # Beside the calls that return a text, those that need neither a device nor an object.
@@ -45,8 +45,7 @@ def function(verb: Verb) -> str:
 
 def exported() -> list[Verb]:
     """All functions of libraries, also the waits of libc."""
-    verbs = [verb for path in sorted(HERE.glob("calls/*.txt")) for verb in read_table(path)]
-    return [verb for verb in verbs if verb.exported]
+    return [verb for verb in read_table() if verb.exported]
 
 
 def version(section: str) -> str:
@@ -56,7 +55,7 @@ def version(section: str) -> str:
 
 
 def main() -> int:
-    """Reads all tables, writes the file."""
+    """Reads the table, writes the file."""
     if len(sys.argv) != 2:
         print("usage: stubs.py FILE.c|FILE.map", file=sys.stderr)
         return 2

@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace, the tool: the summary of -c. See summary.h.
+ * verbs-trace, the tool: what becomes of each call: it is counted for -c, and shown if the options let it.
+ * See call.h.
  */
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "verbs.h"
+#include "verbs-trace/tool/call.h"
 #include "verbs-trace/tool/settings.h"
-#include "verbs-trace/tool/sink.h"
-#include "verbs-trace/tool/summary.h"
+#include "verbs-trace/tool/watch.h"
 
 #define FIRST 16 /* calls of a verb in a thread that are all timed */
 /* Of the later ones every Nth is timed: the more calls there were, the larger is N. */
 #define EVERY_AT_FIRST 31
 #define EVERY_AT_LAST  257
+
+/* ---- The summary of -c ---- */
 
 static struct row {
 	uint64_t calls, errors, took_ns;
@@ -33,7 +36,7 @@ static unsigned int every_after(uint64_t calls)
 	return calls > 64 * EVERY_AT_FIRST ? (unsigned int)calls / 64 : EVERY_AT_FIRST;
 }
 
-void summary_count(const struct call *call, bool failed)
+static void count(const struct call *call, bool failed)
 {
 	struct tally *tally = &call->thread->tallies[call->verb];
 	unsigned int every;
@@ -127,4 +130,59 @@ void summary_forked(void)
 
 	for (thread = threads_first(); thread; thread = thread->next)
 		memset(thread->tallies, 0, N_VERBS * sizeof(struct tally));
+}
+
+/* ---- Lines ---- */
+
+static _Atomic bool error_seen;
+
+/* Of a verb that moves messages, -q shows the first call on each queue. */
+static bool is_first(const struct call *call)
+{
+	struct object *queue = object_of(call->queue_kind, call->queue);
+	uint64_t bit = verbs[call->verb].moves_data;
+
+	return queue && !(atomic_fetch_or(&queue->shown, bit) & bit);
+}
+
+/* Looked for an event on a channel that does not block. */
+static bool found_nothing(const struct call *call)
+{
+	return call->waited &&
+	       (call->verb == VERB_rdma_get_cm_event || call->verb == VERB_ibv_get_cq_event ||
+		call->verb == VERB_ibv_get_async_event);
+}
+
+static bool is_quiet(const struct call *call, bool failed)
+{
+	if (failed)
+		return false;
+	return found_nothing(call) || (verbs[call->verb].moves_data && !is_first(call));
+}
+
+static bool is_wanted(const struct call *call, bool failed)
+{
+	if (settings.summary || call->silent || (call->inner && !settings.nested))
+		return false;
+	if (settings.after_error && !error_seen)
+		return false;
+	return verbs[call->verb].wanted && !(settings.quiet && is_quiet(call, failed));
+}
+
+struct out *call_count_and_show(struct call *call)
+{
+	bool failed = (call->error && !call->waited) || call->bad;
+
+	if (failed && !call->inner)
+		error_seen = true;
+	if (!call->inner)
+		count(call, failed);
+	if (is_wanted(call, failed)) {
+		watch_tell_empty(call->began);
+		call->out = line_begin(call->verb, call->began, call->thread);
+		if (call->inner && call->out->json)
+			out_raw(call->out, "\"depth\":%d,", call->thread->depth - 1);
+		out_raw(call->out, call->out->json ? "\"args\":{" : "(");
+	}
+	return call->out;
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""A verb of the tables in calls/, and the C function that replaces it.
+"""A verb of calls.txt, and the C function that replaces it.
 
 Place: part of generate.py, which says what a table is made of. Contract: writes no file.
 """
@@ -220,7 +220,7 @@ class Verb:
         return f"{before}{linkage}{head}\n{{\n{body}\n}}\n"
 
     def counted(self) -> str:
-        """The whole function, with the short way of counted.h first, which must not cost more than it needs."""
+        """The whole function, with the short way of call.h first, which must not cost more than it needs."""
         body = "\n".join(f"\t{line}" for line in self.body())
         error = ERRORS[self.result].format("ret")
         steps = [f"counted_begin(&call, VERB_{self.name});", self.hooked("before")]

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * verbs-trace, the tool: accusations, which are reports of mistakes of the program. The watchers
- * (watch_*.c) are named by the tables in calls/, and examine each call. The accusations are
- * printed at exit.
+ * (watch_*.c) are named by calls.txt, and examine each call. The accusations are printed at exit.
  */
 #ifndef VERBS_TRACE_TOOL_WATCH_H
 #define VERBS_TRACE_TOOL_WATCH_H
@@ -52,7 +51,7 @@ void watch_destroying_qp(struct ibv_qp *qp);
 void watch_destroying_cq(const struct call *call, struct ibv_cq *cq);
 void watch_sleeping(const struct call *call, struct ibv_comp_channel *channel);
 
-/* watch_posts.c: what has been posted, or has not because the call failed. */
+/* What has been posted, or has not because the call failed. */
 void watch_sending(struct call *call, struct ibv_qp *qp, const struct ibv_send_wr *wr);
 void watch_unsent(struct call *call, struct ibv_qp *qp, struct ibv_send_wr **bad_wr, int ret);
 void watch_receiving(struct call *call, struct ibv_qp *qp, const struct ibv_recv_wr *wr);
@@ -87,8 +86,5 @@ void watch_drain_events(struct ibv_context *context);
 
 /* At the end: events that were never acked. */
 void watch_events_at_exit(void);
-
-/* private_data.c: our SIGSEGV handler sees reads of private data that has been acked. */
-const void *private_data_guard(const void *data, size_t length, struct moment moment);
 
 #endif

@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <stdatomic.h>
 
-#include "verbs.h"
 #include "verbs-trace/tool/devices.h"
 #include "verbs-trace/tool/guard.h"
 #include "verbs-trace/tool/say.h"
