@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Extended queues, ibv_wr_* and ibv_start_poll, on the simulated device, with the program that drivers/test_extended.py traces over
+"""Extended queues, ibv_wr_* and ibv_start_poll, on the simulated device, with the program that drivers/test_tracer.py traces over
 soft-RoCE."""
 
 from __future__ import annotations

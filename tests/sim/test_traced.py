@@ -1,55 +1,270 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""verbs-trace over the simulated device: who makes a mistake is accused of that, and who makes none of nothing; a summary has the
-time that the calls take, which is known here."""
+"""verbs-trace over the simulated device: what it shows with each option, as text and as JSON, what it accuses programs of, and
+that both its ledger and the device's have the same objects at the end. drivers/test_tracer.py has what only drivers show."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
+from typing import Any
 
 import pytest
-from drivers.test_sins import ALSO, ALSO_GUILTY, NOT_ON, SINS
 from live.table import Stage
-from sim.simulation import ADDRESS, TRANSPORTS, each_stage, pair, simulate
+from sim.simulation import ADDRESS, TOP, TRANSPORTS, Run, each_stage, pair, simulate
+from tracer import tables
+from tracer.tracing import ALSO, ALSO_GUILTY, NOT_ON, SINS, records
 
-TRACE = "verbs-trace/verbs-trace"
-ACCUSATION = re.compile(r'^\{"accusation":"([\w-]+)"', re.MULTILINE)
-ARMED = re.compile(r"^ *\S+ +\S+ +(\S+) +(\d+) +0 ibv_req_notify_cq$", re.MULTILINE)
+TRACE, SINNER, EXTENDED = "verbs-trace/verbs-trace", "build/tests/tracer/sins", "build/tests/tracer/extended"
+TIME = r"^ +\d+\.\d{6} t1 "
 # verbs-sim needs SIGSEGV itself, for programs that read the TSC; and a post during a disconnect of soft-iWARP fails for one seed,
 # and not for another.
 NOT_HERE = NOT_ON | {("RoCE", "private-data-after-ack"), ("iWARP", "private-data-after-ack"), ("iWARP", "posted-after-error")}
 EACH_SIN = [(sin, transport) for sin in SINS for transport in TRANSPORTS if (transport, sin) not in NOT_HERE]
+SERVER, CLIENT = ["ping-sr-3/server", "-q", "-a", ADDRESS], ["ping-sr-3/client", "-q", "-w", "5", "-c", "3", "-s", "5", "-a", ADDRESS]
 
 
-def accused(programs: list[list[str]], *options: str) -> list[str]:
-    """Of what, if all programs run under verbs-trace and end well."""
-    run = simulate([[TRACE, "-j", *program] for program in programs], *options)
+def told(*options: str, sin: str = "armed-not-polled", how: str = "innocent") -> str:
+    """What verbs-trace says of a program that connects to itself, sends and disconnects."""
+    run = simulate([[TRACE, *options, SINNER, sin, how, ADDRESS]])
+    assert run.statuses == [0], run.why()
+    return run.err
+
+
+def records_of(run: Run) -> list[dict[str, Any]]:
+    """The lines of -j, among those of the programs."""
+    return records("".join(re.findall(r"^\{.*\n", run.err, re.MULTILINE)))
+
+
+def accused(run: Run) -> list[str]:
+    """Of what, if all programs end well."""
     assert not any(run.statuses) and run.statuses, run.why()
-    return ACCUSATION.findall(run.err)
+    return [record["accusation"] for record in records_of(run) if "accusation" in record]
 
 
-@pytest.mark.parametrize("sin, transport", EACH_SIN)
-def test_who_is_guilty(sin: str, transport: str) -> None:
-    also = ALSO.get(sin, set())
-    guilty, innocent = (accused([["build/tests/tracer/sins", sin, how, ADDRESS]], *TRANSPORTS[transport]) for how in ("guilty", "innocent"))
-    assert set(guilty) == {sin} | also | ALSO_GUILTY.get(sin, set())
-    assert set(innocent) == also
+def calls(*options: str) -> list[dict[str, Any]]:
+    """The calls of that program, by -j."""
+    return [record for record in records(told("-j", *options)) if "call" in record]
 
 
-@each_stage
-def test_no_stage_is(stage: Stage, transport: list[str]) -> None:
-    assert not accused(pair(stage, 100), *transport)
+def of_client(*options: str, fail: str = "", server: tuple[str, ...] = ()) -> Run:
+    """A client that is traced, of which one call may fail."""
+    return simulate([[*SERVER, *server], [TRACE, *options, *CLIENT]], *(["--fail", f"1:{fail}"] if fail else []))
 
 
-@pytest.mark.parametrize("stage", ["ping-sr-2", "ping-sr-4", "beyond/ping-srq-4"])
-def test_no_server_of_many_clients_is(stage: str) -> None:
-    """Those that came first leave first."""
-    clients = [[f"{stage}/client", "-q", "-a", ADDRESS, "-c", str(count)] for count in (20, 40, 60, 20)]
-    assert not accused([[f"{stage}/server", "-q", "-a", ADDRESS, "-n", "4"], *clients])
+@pytest.mark.parametrize(
+    "line",
+    [
+        r"rdma_create_id\(event_channel1, id1 \(0x[0-9a-f]+\), context NULL, ps TCP\) = 0 <",
+        r"rdma_get_cm_event\(event_channel1, event1, \{ADDR_RESOLVED, id2, status 0\}\) = 0 <",
+        r"ibv_reg_mr\(pd1, addr 0x[0-9a-f]+, length 4096, access LOCAL_WRITE\) = mr1 \(0x",
+        r"rdma_create_qp\(id2, pd1, qp_init_attr \{qp_type RC, send_cq cq1, recv_cq cq1, cap \{send 64,",
+        r"rdma_connect\(id2, conn_param \{responder_resources 1, initiator_depth 1, retry_count 6, "
+        r"rnr_retry_count 6, private_data \(6 bytes\) 68656c6c6f00\}\) = 0 <",
+        r"rdma_get_cm_event\(.*\{CONNECT_REQUEST, id3, listener id1, status 0, .*68656c6c6f00",
+        r"ibv_post_send\(qp1, \[\{wr_id 0x73, SEND, flags SIGNALED, sge \[\{addr 0x[0-9a-f]+, length 256, ",
+        r"ibv_poll_cq\(cq2, num_entries 1, \[\{wr_id 0x72, SUCCESS, RECV, bytes 256, qp2\}\]\) = 1 <",
+        r"ibv_poll_cq\(cq2\) = 0, 1 time <",
+        r"ibv_destroy_cq\(cq2\) = 0 <",
+    ],
+)  # fmt: skip
+def test_each_kind_of_line(line: str) -> None:
+    """As docs/verbs-trace.md has it."""
+    assert re.search(TIME + line, told(), re.MULTILINE), told()
+
+
+def test_an_object_has_its_pointer_where_it_is_made() -> None:
+    assert [len(re.findall(rf"\b{name} \(0x", told())) for name in ("qp1", "mr2", "id1")] == [0, 1, 1]
+
+
+def test_empty_polls_come_before_what_other_threads_did_after_they_began() -> None:
+    run = simulate([[TRACE, "-j", "ping-sr-2/server", "-q", "-a", ADDRESS], ["ping-sr-2/client", "-w", "5", "-q", "-a", ADDRESS, "-c", "30", "--rate", "30"]])
+    lines = [record for record in records(run.err) if "call" in record]
+    empty = [number for number, line in enumerate(lines) if line["call"] == "ibv_poll_cq" and not line["result"]]
+    assert len(empty) > 20 and all(lines[at - 1]["time_ns"] <= lines[at]["time_ns"] for at in empty if at), run.why()
+
+
+def test_json() -> None:
+    """The same calls, each with the fields of docs/verbs-trace-json.md."""
+    lines = calls()
+    assert all({"time_ns", "pid", "tid", "thread", "call", "args", "took_ns"} <= {*line} for line in lines)
+    send = next(line for line in lines if line["call"] == "ibv_post_send")
+    assert not send["result"] and send["args"]["wr"][0]["flags"] == "SIGNALED" and send["args"]["wr"][0]["sge"][0]["length"] == 256
+    polled = [line for line in lines if line["call"] == "ibv_poll_cq" and line["result"]]
+    assert {line["args"]["wc"][0]["status"] for line in polled} == {"SUCCESS"}
+
+
+def test_the_first_line_of_json_says_which_program_and_whose_clock() -> None:
+    first, *rest = records(told("-j"))
+    assert first["program"][:3] == [SINNER, "armed-not-polled", "innocent"] and not [one for one in rest if "program" in one]
+    assert first["boot_id"]
+
+
+def test_the_queue_pair_of_an_id() -> None:
+    """Which one rdma_create_qp has made, and between whom: as the peer has it, the other way round."""
+    made = [line["args"] for line in calls() if line["call"] == "rdma_create_qp"]
+    assert [one["qp"] for one in made] == ["qp1", "qp2"] and made[0]["qp_num"] != made[1]["qp_num"]
+    assert (made[0]["local"], made[0]["peer"]) == (made[1]["peer"], made[1]["local"])
+
+
+def test_words_of_e() -> None:
+    assert {*re.findall(r" t1 (\w+)\(", told("-e", "create,!channel"))} == {"rdma_create_id", "ibv_create_cq", "rdma_create_qp"}
+
+
+def test_q_shows_the_first_of_each_queue() -> None:
+    quiet, whole = told("-q"), told()
+    for verb in ("ibv_post_send", "ibv_post_recv", "ibv_poll_cq"):
+        queues = re.findall(rf" t1 {verb}\((\w+), ", whole)
+        assert re.findall(rf" t1 {verb}\((\w+), ", quiet) == [*dict.fromkeys(queues)]
+    assert "rdma_connect(" in quiet
+
+
+def test_q_shows_what_fails() -> None:
+    run = of_client("-q", fail="ibv_post_send:2:ENOMEM")
+    assert re.findall(r"ibv_post_send\(.*\) = (.*?) <", run.err) == ["0", "12 ENOMEM (Cannot allocate memory)"], run.why()
+
+
+def test_k_begins_with_the_first_error() -> None:
+    """A completion in error; a refusal; a flush is none."""
+    after = told("-k", sin="posted-after-error").splitlines()
+    assert "REM_ACCESS_ERR" in after[0] and "rdma_disconnect(" in after[1] + after[2]
+    assert not told("-k")
+    alone = simulate([[TRACE, "-k", *CLIENT[:2], *CLIENT[4:]]])
+    assert "{REJECTED, " in alone.err.splitlines()[0], alone.why()
+    server = simulate([[TRACE, *SERVER], CLIENT]).err
+    assert "WR_FLUSH_ERR" in server and "rdma_disconnect" in simulate([[TRACE, "-k", *SERVER], CLIENT]).err.splitlines()[0]
+
+
+def test_l_labels_each_line_but_those_of_json() -> None:
+    lines = told("-l", "a/b", sin="leak", how="guilty").splitlines()
+    assert not [line for line in lines if not re.match(r"a/b: +\S", line)] and "a/b:   verbs-trace: 15 accusations" in lines
+    assert "pid" in records(told("-l", "a/b", "-j"))[0]
+
+
+def test_s_cuts_binary_data() -> None:
+    assert "private_data (6 bytes) 6865...}" in told("-s", "2")
+
+
+def test_n_shows_what_the_library_calls() -> None:
+    nested, plain = (of_client(*options).err for options in (["-n"], []))
+    assert re.search(r" t1 {5}ibv_create_qp\(pd\d+, ", nested) and "ibv_create_qp(" not in plain
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_p_decodes_private_data(transport: str) -> None:
+    """Of the protocol, padded or not; that of others is left as it is."""
+    asked = r", connect_info \{count 3, data_size 5, n_data_buffers 0, version 1\}"
+    run = simulate([[TRACE, "-p", *SERVER], [TRACE, "-p", *CLIENT]], *TRANSPORTS[transport])
+    assert re.search(r"rdma_connect\(.*" + asked, run.err) and re.search(r"\{CONNECT_REQUEST, .*" + asked, run.err), run.why()
+    refused = simulate([[TRACE, "-p", *SERVER, "--max-count", "2"], [TRACE, "-p", *CLIENT]], *TRANSPORTS[transport])
+    reason = r", refusal \{version 1, reason 2, limit 2\}"
+    assert re.search(r"rdma_reject\(.*" + reason, refused.err) and re.search(r"\{REJECTED, .*" + reason, refused.err), refused.why()
+    assert "connect_info" not in told("-p")
+
+
+def test_a_summary_has_all_calls_and_errors() -> None:
+    summary = told("-c")
+    assert re.search(rf" {told().count(' rdma_ack_cm_event(')} +0 rdma_ack_cm_event\n", summary) and " t1 " not in summary
+    run = of_client("-c", fail="ibv_post_send:2:ENOMEM")
+    assert re.search(r" 2 +1 ibv_post_send\n", run.err) and re.search(r" \d+ +0 ibv_poll_cq\n", run.err), run.why()
 
 
 def test_a_summary_has_the_time_of_the_calls() -> None:
     """To arm a CQ takes the same time whenever it is done. The first calls are timed, and some of the others."""
-    run = simulate([["ping-sr-3/server", "-q", "-a", ADDRESS], [TRACE, "-c", "ping-sr-3/client", "-q", "-a", ADDRESS, "-c", "40"]])
-    found = ARMED.search(run.err)
+    run = simulate([SERVER, [TRACE, "-c", "ping-sr-3/client", "-q", "-a", ADDRESS, "-c", "40"]])
+    found = re.search(r"^ *\S+ +\S+ +(\S+) +(\d+) +0 ibv_req_notify_cq$", run.err, re.MULTILINE)
     assert found and not run.exit, run.why()
     assert int(found[2]) > 20 and 0.12 <= float(found[1]) < 0.14  # microseconds
+
+
+# ---- Extended queues ----
+
+
+def extended(*options: str, fails: bool = False) -> str:
+    """A program that sends to itself by ibv_wr_*, and polls by ibv_start_poll."""
+    run = simulate([[TRACE, *options, EXTENDED, "rxe0", *(["no-receive"] if fails else [])]])
+    assert run.statuses == [0], run.why()
+    return run.err
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        r"ibv_create_cq_ex\(context1, init_attr \{cqe 64, comp_vector 0, wc_flags 0x5, comp_mask 0x0\}\) = cq1 \(",
+        r"ibv_create_qp_ex\(context1, .*pd1, send_cq cq1, .*comp_mask 0x41, send_ops_flags 0x1d\}\) = qp1 \(0x\w+\), qp_num \d+ <",
+        r"ibv_wr_start\(qp1\) <",
+        r"ibv_wr_send_imm\(qp1, wr_id 0x2, flags SIGNALED, imm_data 0x1234\) <",
+        r"ibv_wr_set_sge\(qp1, lkey 0x\w+, addr 0x\w+, length 256\) <",
+        r"ibv_wr_rdma_write\(qp1, wr_id 0x3, flags SIGNALED, rkey 0x\w+, remote_addr 0x\w+\) <",
+        r"ibv_wr_complete\(qp1\) = 0 <",
+        r"ibv_start_poll\(cq1, \[\{wr_id 0x1, SUCCESS, RECV, bytes 256, qp1\}\]\) = 0 <",
+        r"ibv_start_poll\(cq1, \[\{wr_id 0x3, SUCCESS, RDMA_WRITE, qp1\}\]\) = 0 <",
+        r"ibv_end_poll\(cq1\) <",
+    ],
+)  # fmt: skip
+def test_a_line_of_extended_queues(line: str) -> None:
+    assert re.search(TIME + line, extended(), re.MULTILINE) and "accusation" not in extended()
+
+
+def test_an_error_of_extended_queues() -> None:
+    lines = extended("-k", fails=True).splitlines()
+    assert re.search(r"ibv_start_poll\(cq1, \[\{wr_id 0x4, RNR_RETRY_EXC_ERR, vendor_err 0x\w+, qp1\}\]\) = 0 <", lines[0]) and "ibv_end_poll(" in lines[1]
+    summary = extended("-c", fails=True)
+    for row in (r" 1 +0 ibv_wr_send_imm", r" 3 +0 ibv_wr_set_sge", r" 4 +0 ibv_end_poll", r" [1-9]\d* +1 ibv_start_poll"):
+        assert re.search(f"{row}\n", summary), summary
+
+
+# ---- Accusations ----
+
+
+@pytest.mark.parametrize("sin, transport", EACH_SIN)
+def test_who_is_guilty(sin: str, transport: str) -> None:
+    runs = [simulate([[TRACE, "-j", SINNER, sin, how, ADDRESS]], *TRANSPORTS[transport]) for how in ("guilty", "innocent")]
+    guilty, innocent = ({*accused(run)} for run in runs)
+    assert guilty == {sin} | ALSO.get(sin, set()) | ALSO_GUILTY.get(sin, set()) and innocent == ALSO.get(sin, set())
+
+
+def test_how_many_completions_were_due() -> None:
+    """The QP signals all: no flag of a send says so."""
+    assert "cq1, of 1 entries, has overrun: as many as 5 completions were due; ibv_post_send at" in told(sin="cq-overrun", how="guilty")
+
+
+def test_a_destruction_that_failed_leaves_the_object() -> None:
+    run = of_client("-j", fail="ibv_dereg_mr:1:EBUSY")
+    assert [one["text"] for one in records_of(run) if "accusation" in one] == ["pd1 was never destroyed", "mr1 was never destroyed"], run.why()
+
+
+def test_both_ledgers_have_the_same_objects() -> None:
+    """The tracer has it from the calls, the simulated device from what it still holds."""
+    names = {"cm_id": "id", "QP": "qp", "MR": "mr", "CQ": "cq", "PD": "pd", "completion channel": "comp_channel", "event channel": "event_channel"}
+    run = simulate([[TRACE, "-j", SINNER, "leak", "guilty", ADDRESS]])
+    leaks = Counter(re.match(r"[a-z_]+", one["text"])[0] for one in records(run.err) if one.get("accusation") == "leak")  # type: ignore[index]
+    assert leaks == {names[name]: int(n) for n, name in re.findall(r"(\d+) ([\w ]+?) of program 0", run.left)}, run.left
+
+
+@each_stage
+def test_no_stage_is_guilty(stage: Stage, transport: list[str]) -> None:
+    """And it calls the verbs of its README's table."""
+    run = simulate([[TRACE, "-j", *program] for program in pair(stage, 100)], *transport)
+    assert not accused(run), run.why()
+    if not transport:
+        assert not tables.differences(stage.name, {record["call"] for record in records_of(run) if "call" in record})
+
+
+@pytest.mark.parametrize("stage", ["ping-sr-2", "ping-sr-4", "beyond/ping-srq-4"])
+def test_no_server_of_many_clients_is_guilty(stage: str) -> None:
+    """Those that came first leave first."""
+    clients = [[f"{stage}/client", "-q", "-a", ADDRESS, "-c", str(count)] for count in (20, 40, 60, 20)]
+    run = simulate([[TRACE, "-j", f"{stage}/server", "-q", "-a", ADDRESS, "-n", "4"], *([TRACE, "-j", *client] for client in clients)])
+    assert not accused(run), run.why()
+
+
+def test_a_channel_whose_older_cq_ends_first() -> None:
+    """The place of one that has ended is taken by the next."""
+    assert simulate([[TRACE, "build/tests/tracer/odd", "channel"]], within_s=20).statuses == [0]
+
+
+def test_each_sort_has_its_pitfall() -> None:
+    """The sorts of watch.h are those that are tried here, and docs/pitfalls.md has a row that begins as each says."""
+    sorts = re.findall(r'X\(\w+, "([\w-]+)",[\s\\]*"([^"]+)"\)', (TOP / "verbs-trace/tool/watch.h").read_text())
+    assert [name for name, _ in sorts] == [*SINS]
+    assert not [row for _, row in sorts if f"\n| {row}" not in (TOP / "docs/pitfalls.md").read_text()]

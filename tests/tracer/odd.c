@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Tests of verbs-trace: programs that end, or treat their descriptors and children, in odd ways: odd HOW.
- * Each calls at least one verb, which needs no device.
+ * Each calls at least one verb; only "channel" needs a device.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -159,6 +160,48 @@ static int polls(void)
 	return ppoll(&ready, 1, &never, NULL) == -1 && errno == EINVAL ? 0 : 3;
 }
 
+/* More than one line of the trace has room for. */
+static int polls_many(void)
+{
+	static struct pollfd many[1024];
+	size_t i;
+
+	for (i = 0; i < sizeof(many) / sizeof(many[0]); i++) {
+		many[i].fd = INT_MIN; /* is not waited for */
+		many[i].events = POLLIN | POLLPRI | POLLOUT | POLLERR | POLLHUP | POLLNVAL;
+	}
+	return poll(many, sizeof(many) / sizeof(many[0]), 0);
+}
+
+/* Of two CQs of a channel the older one is destroyed, and a third one made; nothing has come for any. */
+static int channel(void)
+{
+	struct ibv_device **list = ibv_get_device_list(NULL);
+	struct ibv_context *context = list && *list ? ibv_open_device(*list) : NULL;
+	struct ibv_comp_channel *channel = context ? ibv_create_comp_channel(context) : NULL;
+	struct ibv_cq *cqs[3], *cq;
+	void *of_cq;
+	int i;
+
+	if (!channel || fcntl(channel->fd, F_SETFL, O_NONBLOCK))
+		return 3;
+	for (i = 0; i < 3; i++) {
+		if (i == 2 && ibv_destroy_cq(cqs[0]))
+			return 3;
+		cqs[i] = ibv_create_cq(context, 1, NULL, channel, 0);
+		if (!cqs[i])
+			return 3;
+	}
+	if (!ibv_get_cq_event(channel, &cq, &of_cq) || errno != EAGAIN)
+		return 3;
+	ibv_destroy_cq(cqs[1]);
+	ibv_destroy_cq(cqs[2]);
+	ibv_destroy_comp_channel(channel);
+	ibv_close_device(context);
+	ibv_free_device_list(list);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	const char *how = argc > 1 ? argv[1] : "";
@@ -181,6 +224,10 @@ int main(int argc, char **argv)
 		return cancelled();
 	if (!strcmp(how, "polls"))
 		return polls();
+	if (!strcmp(how, "polls many"))
+		return polls_many();
+	if (!strcmp(how, "channel"))
+		return channel();
 	if (!strcmp(how, "busy"))
 		busy();
 	if (!strcmp(how, "forks"))

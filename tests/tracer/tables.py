@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Compares the tables of new verbs in the READMEs of the stages with the verbs that a stage called.
 
-Place: used by test_stages.py for each stage that it runs. Contract: differences() describes each difference. Verbs
+Place: used by sim/test_traced.py for each stage. Contract: differences() describes each difference. Verbs
 that a run of some messages cannot show must be in NOT_IN_A_RUN, with the reason.
 """
 

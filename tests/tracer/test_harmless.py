@@ -47,8 +47,15 @@ class Harmless(unittest.TestCase):
         self.assertIn("ibv_get_device_list(", ended.stderr)
 
     def test_report_of_one_that_is_terminated(self) -> None:
-        """It comes before the end."""
-        self.assertIn("ibv_get_device_list", trace("-c", ODD, "terminated").stderr)
+        """It comes before the end, also that of one that leaves by _exit."""
+        for how in ("terminated", "_exit"):
+            self.assertIn("ibv_get_device_list", trace("-c", ODD, how).stderr)
+
+    def test_a_line_without_room(self) -> None:
+        """What does not fit is left out, and the line says so."""
+        (line,) = [r for r in records(trace("-jw", ODD, "polls many").stderr) if r.get("call") == "poll"]
+        self.assertIs(line["args"]["cut"], True)
+        self.assertEqual((line["args"]["fds"][0]["fd"], line["result"]), (-(2**31), 0))
 
     def test_terminated_while_it_is_traced(self) -> None:
         """The signal may come at any point of ours; each time it ends the program, after its report."""
@@ -110,6 +117,8 @@ class Harmless(unittest.TestCase):
         self.assertEqual(len({r["pid"] for r in told[()]}), 1)
         self.assertEqual(len({r["pid"] for r in told[("-f",)]}), 2)
         self.assertEqual([r for r in told[("-f",)] if "accusation" in r], [])
+        rows = [r for r in records(trace("-j", "-c", "-f", ODD, "forks").stderr) if r.get("summary") == "ibv_get_device_list"]
+        self.assertEqual(sorted(r["calls"] for r in rows), [1, 2])
 
     def test_exec(self) -> None:
         """What the program becomes is traced with -f only."""

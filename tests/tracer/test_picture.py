@@ -234,6 +234,30 @@ class Layout(Pictures):
         self.assertEqual(lines["f"], [0, 0, 0, 0, UNKNOWN])
         self.assertEqual((lines["u"][4] - lines["t"][4], lines["from"][4], lines["to"][4]), (STEP, 0, 1))
 
+    def test_a_shared_receive_queue(self) -> None:
+        """Its receives complete in any order, each for the QP whose message it took."""
+        client = Side("client", 1, "one", lambda t: t)
+        client.set_up(CLIENT, SERVER)
+        init = {"qp_type": "RC", "send_cq": "cq1", "recv_cq": "cq1", "srq": "srq1", "sq_sig_all": 0}
+        client.call(8 * STEP, 5, "ibv_create_qp", {"pd": "pd1", "qp_init_attr": init}, "qp2", pointer="0x1", qp_num=9)
+        for number in (1, 2):
+            client.call(FIRST + number * STEP, 5, "ibv_post_srq_recv", {"srq": "srq1", "recv_wr": [{"wr_id": hex(number)}]})
+        for end, number in ((5, 2), (6, 1)):
+            wc = {"wr_id": hex(number), "status": "SUCCESS", "opcode": "RECV", "bytes": 8, "qp": "qp2"}
+            client.call(FIRST + end * STEP, 5, "ibv_poll_cq", {"cq": "cq1", "num_entries": 1, "wc": [wc]}, 1)
+        data = self.drawn(client)
+        spans = sorted((row["t"][0], row["t"][0] + row["d"][0]) for row in data["lanes"][0]["requests"])
+        self.assertEqual(spans, [(FIRST + STEP, FIRST + 6 * STEP + 5), (FIRST + 2 * STEP, FIRST + 5 * STEP + 5)])
+        self.assertEqual(data["notes"], [])
+
+    def test_an_endpoint_ends_with_its_queue_pair(self) -> None:
+        """rdma_destroy_ep destroys both."""
+        client = Side("client", 1, "one", lambda t: t)
+        client.set_up(CLIENT, SERVER)
+        client.call(FIRST, 5, "rdma_destroy_ep", {"id": "id1"}, None)
+        lives = {thing["name"]: thing["u"] for thing in self.drawn(client)["objects"]}
+        self.assertEqual((lives["id1"], lives["qp1"]), (FIRST + 5, FIRST + 5))
+
     def test_unsignaled(self) -> None:
         """Done when a later one of the queue is."""
         client = Side("client", 1, "one", lambda t: t)

@@ -20,7 +20,24 @@ ADDRESSES = {
     for name, variable in (("RoCE", "LAB_ROCE_ADDR"), ("iWARP", "LAB_IWARP_ADDR"))
     if variable in os.environ
 }
-FIRST = next(iter(ADDRESSES), "")
+# What verbs-trace accuses programs of: arguments of sins.c.
+SINS = (
+    "leak",
+    "cm-event",
+    "cq-event",
+    "async-event",
+    "unseen-error",
+    "posted-after-error",
+    "rnr",
+    "cq-overrun",
+    "retry-count-0",
+    "armed-not-polled",
+    "private-data-after-ack",
+)
+NOT_ON = {("iWARP", "rnr")}  # it has no RNR: the connection dies
+ALSO = {"async-event": {"cq-overrun"}}  # how the event is brought about
+# Who has left an event must not destroy what it is of: that would wait forever.
+ALSO_GUILTY = {s: {"leak"} for s in ("cm-event", "cq-event", "async-event", "cq-overrun")}
 Ended = subprocess.CompletedProcess[str]
 
 
