@@ -142,9 +142,7 @@ $(BUILD)/examples/others/%: LIBS = $(shell pkg-config --cflags --libs $*) -libve
 
 # Looks at devices, and stands beside the stages: of the suite it takes what any program needs. So does what bench/compare starts.
 BENCH = $(addprefix $(BUILD)/bench/,tcp_ping statistics_cost primitives)
-devices/devices: $(call objects,$(wildcard devices/*.c)) $(BUILD)/devices/causes.o
-$(BUILD)/devices/causes.c: devices/causes.py devices/causes.ini devices/codes.ini
-	$(call run,GEN,$@,python3 -B $< $@)
+devices/devices: $(call objects,$(wildcard devices/*.c))
 devices/devices: LIBS += -lm
 $(BENCH): $$@.o
 $(BUILD)/bench/primitives: $(call objects,bench/meter.c ping-sr-3/completions.c ping-sr-5/wake_up.c) $(LIBRARY)

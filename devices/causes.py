@@ -1,8 +1,7 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Reads causes.ini and codes.ini, and writes them as C, for `devices --explain`; tools/website writes them as Markdown.
+"""Reads causes.ini and codes.ini, for explain.py; tools/website writes them as Markdown.
 
-Place: run by the Makefile (causes.py FILE.c). Contract: any Python 3, as whoever builds has it; a wrong table is an error.
+Contract: any Python 3 from 3.6 on; a wrong table is an error.
 
 A cause is a section of causes.ini. `title` is what is seen, `about` why, `remedy` what helps. It is found by the `codes`
 that a program gets, by the `calls` that fail with them, and by `words`. `chapter`, of the page, holds until the next one.
@@ -14,7 +13,6 @@ import configparser
 import errno
 import posixpath
 import re
-import sys
 from pathlib import Path
 from typing import Dict, List, NamedTuple
 
@@ -23,24 +21,24 @@ CHAPTERS = ("connecting", "waiting", "running")
 TEXTS = ("title", "about", "remedy", "codes", "calls", "words", "check", "page", "sim", "lab")
 KEYS = {*TEXTS, "chapter", "shows", "prints", "later"}
 KINDS = {"completion statuses": "WC", "CM events": "CM", "device events": "ASYNC", "reject reasons": "REASON"}
-PREFIXES = {"WC": "IBV_WC_", "CM": "RDMA_CM_EVENT_", "ASYNC": "IBV_EVENT_", "REASON": "RDMA_CM_EVENT_REJECTED "}
+PREFIXES = {"WC": "IBV_WC_", "CM": "RDMA_CM_EVENT_", "ASYNC": "IBV_EVENT_", "REASON": "RDMA_CM_EVENT_REJECTED ", "ERRNO": ""}
 LINK = re.compile(r"\[([^]]+)\]\(([^)#]*)[^)]*\)")
 ERRNOS = {**errno.errorcode, errno.EOPNOTSUPP: "EOPNOTSUPP"}  # which has two names
-HEAD = "/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */\n/* Written by causes.py. */\n#include <errno.h>\n#include <rdma/rdma_cma.h>\n#include \"devices/explain.h\"\n\n"  # fmt: skip
 
 
 class Code(NamedTuple):
-    """A line of codes.ini: kind, name without its prefix, and the three parts of the text."""
+    """A line of codes.ini: kind, value, name without its prefix, and the three parts of the text; or an errno value."""
 
     kind: str
+    value: int
     name: str
-    about: str
-    remedy: str
-    shown: str
+    about: str = ""
+    remedy: str = ""
+    shown: str = ""
 
     @property
     def full(self) -> str:
-        """The name in causes.ini and in C."""
+        """The name in causes.ini."""
         return PREFIXES[self.kind] + self.name
 
 
@@ -64,9 +62,18 @@ def _read(name: str) -> configparser.ConfigParser:
 
 
 def codes() -> List[Code]:
-    """Those that are explained, in the order of the headers."""
-    parser = _read("codes.ini")
-    return [Code(kind, name, *(part.strip() for part in text.split("|"))) for title, kind in KINDS.items() for name, text in parser[title].items()]
+    """Those that are explained, in the order of the headers, whose enumerations have no gaps."""
+    parser, found = _read("codes.ini"), []
+    for title, kind in KINDS.items():
+        for place, (name, text) in enumerate(parser[title].items()):
+            value = int(name) if kind == "REASON" else place
+            found.append(Code(kind, value, name, *(part.strip() for part in text.split("|"))))
+    return found
+
+
+def errnos() -> List[Code]:
+    """Those of this machine."""
+    return [Code("ERRNO", value, name) for value, name in sorted(ERRNOS.items())]
 
 
 def words() -> Dict[str, str]:
@@ -95,36 +102,3 @@ def plain(text: str) -> str:
     """The text without the marks of Markdown; a link is its text, and the file that it leads to."""
     text = LINK.sub(lambda link: f"{link[1]} ({posixpath.normpath('docs/' + link[2])})", text)
     return " ".join(text.replace("**", "").split()).replace("\\ ", "")
-
-
-def _text(text: str) -> str:
-    """A string of C."""
-    return '"' + plain(text).replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-
-def _code(code: Code) -> str:
-    value = code.name if code.kind == "REASON" else code.full
-    return f"\t{{ EXPLAIN_{code.kind}, {_text(code.full)}, {value}, {_text(code.about)}, {_text(code.remedy)} }},\n"
-
-
-def _cause(cause: Cause) -> str:
-    texts = dict(cause.texts, lab=f"lab/run -- sh -c '{cause.texts['lab']}'" if cause.texts["lab"] else "")
-    return "\t{ " + ", ".join(f".{key} = {_text(text)}" for key, text in texts.items()) + " },\n"
-
-
-def c_source() -> str:
-    """The tables of explain.h. Each ends with an empty row."""
-    errnos = "".join(f'\t{{ EXPLAIN_ERRNO, "{name}", {name}, "", "" }},\n' for _, name in sorted(ERRNOS.items()))
-    phrases = "".join(f"\t{{ {_text(phrase)}, IBV_WC_{status} }},\n" for phrase, status in words().items())
-    return (
-        f"{HEAD}const struct explain_code explain_codes[] = {{\n{''.join(map(_code, codes()))}{errnos}\t{{ 0 }}\n}};\n\n"
-        f"const struct explain_phrase explain_phrases[] = {{\n{phrases}\t{{ 0 }}\n}};\n\n"
-        f"const struct explain_cause explain_causes[] = {{\n{''.join(map(_cause, causes()))}\t{{ 0 }}\n}};\n"
-    )
-
-
-if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit("usage: causes.py FILE.c")
-    Path(sys.argv[1]).parent.mkdir(parents=True, exist_ok=True)
-    Path(sys.argv[1]).write_text(c_source(), encoding="utf-8")

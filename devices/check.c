@@ -4,9 +4,7 @@
  * check.h.
  */
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "devices/check.h"
 #include "program/look_up.h"
@@ -15,7 +13,7 @@ static const struct step {
 	const char *name;
 	enum check_verdict (*look)(struct check *check);
 	bool of_machine; /* needs no address */
-} steps[CHECK_STEPS] = {
+} steps[] = {
 	{ "device", check_kernel_device, true },
 	{ "verbs", check_verbs_node, true },
 	{ "CM", check_cm_node, true },
@@ -33,58 +31,28 @@ static const struct step {
 	{ "peer", check_peer, false },
 };
 
-const char *const check_words[] = { "ok", "FAILS", "?", "-" };
-
-enum check_verdict check_say(struct check *check, enum check_verdict verdict, const char *format,
-			     ...)
+/* Without a target: an address of this machine, once its devices are known; if it has none, the steps without one. */
+static enum check_verdict take(struct check *check, const struct step *step)
 {
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(check->text, sizeof(check->text), format, arguments);
-	va_end(arguments);
-	return verdict;
-}
-
-enum check_verdict check_fail(struct check *check, const char *remedy, const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(check->text, sizeof(check->text), format, arguments);
-	va_end(arguments);
-	if (!*check->remedy)
-		snprintf(check->remedy, sizeof(check->remedy), "%s", remedy);
-	return CHECK_FAILS;
-}
-
-void check_all(struct check *check, struct check_answer answers[CHECK_STEPS])
-{
-	size_t i;
-
-	for (i = 0; i < CHECK_STEPS; i++) {
-		if (!steps[i].of_machine && !check->target && check->opened)
-			check_own_address(check);
-		answers[i].name = steps[i].name;
-		snprintf(check->text, sizeof(check->text), "no address is known");
-		answers[i].verdict = check->target || steps[i].of_machine ? steps[i].look(check)
-									  : CHECK_SKIPPED;
-		snprintf(answers[i].text, sizeof(answers[i].text), "%s", check->text);
-	}
+	if (!step->of_machine && !check->target && check->opened)
+		check_own_address(check);
+	if (!step->of_machine && !check->target)
+		return check_say(check, CHECK_SKIPPED, "no address is known");
+	return step->look(check);
 }
 
 static int take_steps(struct check *check)
 {
-	struct check_answer answers[CHECK_STEPS];
+	static const char *const words[] = { "ok", "FAILS", "?", "-" };
 	unsigned int failed = 0, unknown = 0;
+	enum check_verdict verdict;
 	size_t i;
 
-	check_all(check, answers);
-	for (i = 0; i < CHECK_STEPS; i++) {
-		failed += answers[i].verdict == CHECK_FAILS;
-		unknown += answers[i].verdict == CHECK_UNKNOWN;
-		printf("%-5s  %-10s  %s\n", check_words[answers[i].verdict], answers[i].name,
-		       answers[i].text);
+	for (i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		verdict = take(check, &steps[i]);
+		failed += verdict == CHECK_FAILS;
+		unknown += verdict == CHECK_UNKNOWN;
+		printf("%-5s  %-10s  %s\n", words[verdict], steps[i].name, check->text);
 	}
 	if (failed)
 		printf("remedy: %s\n", check->remedy);
@@ -97,15 +65,16 @@ static int take_steps(struct check *check)
 int devices_check(const char *address, const char *port)
 {
 	struct check check = { .address = address, .port = port };
-	struct addrinfo *found;
-	int ret = our_look_up_addresses(address, port, &found);
+	struct addrinfo *found = NULL;
+	int ret = *address ? our_look_up_addresses(address, port, &found) : 0;
 
 	if (ret)
 		return ret;
-	check.target = found->ai_addr;
+	check.target = found ? found->ai_addr : NULL;
 	ret = take_steps(&check);
 	if (check.opened)
 		devices_close(&check.devices);
-	our_free_addresses(found);
+	if (found)
+		our_free_addresses(found);
 	return ret;
 }

@@ -38,23 +38,7 @@ struct check {
 	char remedy[CHECK_TEXT]; /* of the first that fails */
 };
 
-/* What a step has said. */
-struct check_answer {
-	const char *name;
-	enum check_verdict verdict;
-	char text[CHECK_TEXT];
-};
-
-#define CHECK_STEPS 15
-extern const char *const check_words[]; /* of the verdicts */
-
-/*
- * Takes all steps; without a target for an address of this machine, and if none of its network devices
- * carries an RDMA device, those that need no address.
- */
-void check_all(struct check *check, struct check_answer answers[CHECK_STEPS]);
-
-/* Both return the verdict, so that a step can end with one; `format` is printf's. */
+/* words.c: both return the verdict, so that a step can end with one; `format` is printf's. */
 enum check_verdict check_say(struct check *check, enum check_verdict verdict, const char *format,
 			     ...) __attribute__((format(printf, 3, 4)));
 enum check_verdict check_fail(struct check *check, const char *remedy, const char *format, ...)

@@ -47,14 +47,6 @@ struct devices {
 int devices_open(struct devices *devices, const char *only);
 void devices_close(struct devices *devices);
 
-/* ---- netdev.c ---- */
-
-/*
- * Asks the kernel (netlink, as rdma(8) does) for the network device under a port, and writes its name,
- * or "" if it has none here. Returns 0 or an errno value.
- */
-int devices_find_netdev(struct ibv_device *device, uint8_t port, char netdev[IF_NAMESIZE]);
-
 /* ---- words.c ---- */
 
 #define DEVICES_TEXT 64
@@ -72,8 +64,6 @@ const char *devices_gid_text(const union ibv_gid *gid, char *text);
 const char *devices_gid_address(const struct devices_device *device, const union ibv_gid *gid,
 				char *text);
 
-/* ---- limits.c ---- */
-
 struct devices_limit {
 	const char *name;
 	size_t offset;      /* of an int in struct ibv_device_attr */
@@ -82,20 +72,14 @@ struct devices_limit {
 extern const struct devices_limit devices_limits[]; /* ends with one without a name */
 uint64_t devices_limit(const struct devices_device *device, const struct devices_limit *limit);
 
-/* ---- show.c, show_json.c, check.c, explain.c ---- */
+/* ---- show.c, check.c ---- */
 
 void devices_show(const struct devices *devices);
 void devices_show_json(const struct devices *devices);
 /*
- * Reports what keeps RDMA from working with an address. Returns 0, or an errno value if something
- * does.
+ * Reports what keeps RDMA from working with an address; "": with one of this machine, if it has one.
+ * Returns 0, or an errno value if something does.
  */
 int devices_check(const char *address, const char *port);
-/*
- * Says what causes an error: `text` is a code, a message, the name of a file, or "-" for stdin. What
- * distinguishes the causes is checked on this machine, for `address` if it is not NULL. Returns 0,
- * ENOENT if nothing is known, or EINVAL, reported.
- */
-int devices_explain(const char *text, const char *address, const char *port);
 
 #endif

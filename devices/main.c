@@ -5,8 +5,10 @@
  */
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "devices/devices.h"
 #include "program/numbers.h"
@@ -36,7 +38,8 @@ static const char help[] =
 	"serve, and limits.\n"
 	"  -j, --json           the same as one JSON object\n"
 	"  -c, --check ADDRESS  an address of this machine, or of another that is to be reached from here:\n"
-	"                       say what keeps RDMA from working with it, and what to do\n"
+	"                       say what keeps RDMA from working with it, and what to do; '' stands for\n"
+	"                       the first address here on a network device with an RDMA device\n"
 	"  -e, --explain TEXT   an error: a number, the name of a code, a line that a program has printed,\n"
 	"                       a file with such lines or a trace of verbs-trace, or - for stdin: say what\n"
 	"                       causes it, what of that can be ruled out here, and what to do\n"
@@ -144,6 +147,21 @@ static int show(const struct command *command)
 	return ret;
 }
 
+/* The tables are read, and matched, by a program beside this one. Returns an errno value, reported. */
+static int explain(const struct command *command)
+{
+	char self[PATH_MAX - 16], script[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+	if (length < 0)
+		return our_report_error("/proc/self/exe", errno, NULL);
+	self[length] = '\0';
+	snprintf(script, sizeof(script), "%.*s/explain.py", (int)(strrchr(self, '/') - self), self);
+	execlp("python3", "python3", script, self, command->port,
+	       command->address ? command->address : "", command->what, (char *)NULL);
+	return our_report_error("python3", errno, "--explain needs it");
+}
+
 int main(int argc, char **argv)
 {
 	struct command command = { 0 };
@@ -154,7 +172,7 @@ int main(int argc, char **argv)
 	if (ret)
 		return ret == ECANCELED ? OUR_EXIT_DONE : OUR_EXIT_USAGE;
 	if (command.action == EXPLAIN)
-		ret = devices_explain(command.what, command.address, command.port);
+		ret = explain(&command);
 	else
 		ret = command.action == CHECK ? devices_check(command.address, command.port)
 					      : show(&command);
