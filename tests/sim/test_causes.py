@@ -11,6 +11,7 @@ import pytest
 
 from devices import causes
 from devices.causes import Cause
+from devices.symptom import Found, rank
 from quotes import symptoms
 
 LIMIT_S = 60
@@ -143,6 +144,68 @@ def test_what_verbs_trace_accuses(tmp_path: Path) -> None:
 def test_the_address_that_a_line_names_is_checked() -> None:
     said = explain("rdma_resolve_addr: No such device (19): 127.0.0.1:12321")
     assert "127.0.0.1 is the loopback device's" in said
+
+
+# Written down, or taken from the titles of other projects' issues, before the rule was: what nobody can answer here.
+UNKNOWN = [
+    "my GPU is slow",
+    "how do I install pytorch on ubuntu",
+    "nginx returns 502 bad gateway",
+    "the printer does not work",
+    "what is the capital of France",
+    "git push rejected non fast forward",
+    "my program is slow on Tuesdays",
+    "why is the build slow",
+    "docker container exits immediately",
+    "python import error no module named numpy",
+    "kernel panic on boot",
+    "mysql server has gone away",
+    "disk is full",
+    "segmentation fault in main",
+    "the fan of my laptop is loud",
+    "GPU OOM error",
+    "Cannot build Dockerfile",
+    "No error when out of memory in docker",
+    "Error building docker image",
+    "Can't train model due to GPU limit which is wrong",
+    "Docker update",
+    "Forcing CPU image, meant to be using GPU image",
+    "flux compensator",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("asked", UNKNOWN)
+def test_what_is_not_known(asked: str) -> None:
+    """A word or two of a cause's is no answer."""
+    found = Found(asked)
+    assert not found.codes and not rank(found)
+
+
+# Written down in the same way: questions of this field, and the cause that is among the first.
+IN_WORDS = [
+    ("my client hangs and nothing arrives", "wrong first packet number"),
+    ("memlock limit too low", "locked memory"),
+    ("no gid for this address", "no such GID"),
+    ("cuda memory cannot be registered", "memory that cannot be registered"),
+    ("lost packet ends the connection", "no retries"),
+    ("cq overflow", "the CQ overruns"),
+    ("port is down", "the port is down"),
+    ("server at 100 % cpu", "it polls"),
+    ("cannot send messages bigger than 2 gb", "longer than the port's messages"),
+    ("private data garbage after ack", "private data after the ack"),
+]
+
+
+@pytest.mark.parametrize("asked, name", IN_WORDS)
+def test_what_is_asked_in_words(asked: str, name: str) -> None:
+    assert name in [cause.name for cause, _ in rank(Found(asked))[:ONE_OF]]
+
+
+def test_values_are_those_of_the_headers() -> None:
+    headers = "".join(Path("/usr/include", name).read_text() for name in ("infiniband/verbs.h", "rdma/rdma_cma.h"))
+    for kind, first in (("WC", "IBV_WC_SUCCESS"), ("CM", "RDMA_CM_EVENT_ADDR_RESOLVED"), ("ASYNC", "IBV_EVENT_CQ_ERR")):
+        names = re.findall(r"\w+", headers[headers.index(first) :].partition("}")[0])
+        assert [code.full for code in causes.codes() if code.kind == kind] == names
 
 
 def test_nothing_known_and_wrong_use() -> None:
