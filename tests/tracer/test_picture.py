@@ -255,6 +255,7 @@ class Layout(Pictures):
         client = Side("client", 1, "one", lambda t: t)
         client.set_up(CLIENT, SERVER)
         client.call(FIRST, 5, "rdma_destroy_ep", {"id": "id1"}, None)
+        client.call(FIRST + STEP, 5, "ibv_destroy_cq", {"cq": "cq1"})
         lives = {thing["name"]: thing["u"] for thing in self.drawn(client)["objects"]}
         self.assertEqual((lives["id1"], lives["qp1"]), (FIRST + 5, FIRST + 5))
 
