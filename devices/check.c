@@ -31,7 +31,10 @@ static const struct step {
 	{ "peer", check_peer, false },
 };
 
-/* Without a target: an address of this machine, once its devices are known; if it has none, the steps without one. */
+/*
+ * Takes a step. Without a target an address of this machine is one, once its devices are known; if it has none,
+ * steps that need one are skipped.
+ */
 static enum check_verdict take(struct check *check, const struct step *step)
 {
 	if (!step->of_machine && !check->target && check->opened)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * devices: asks libibverbs which devices there are, and the kernel which network device is under a port, in a
- * netlink request of the RDMA family. See devices.h.
+ * devices: asks libibverbs which devices there are, and the kernel which network device is under a
+ * port, in a netlink request of the RDMA family. See devices.h.
  */
 #include <errno.h>
 #include <linux/netlink.h>

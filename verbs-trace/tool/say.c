@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace, the tool: writes types that are arguments of many verbs, and the descriptors that poll(2) and
- * the like wait for, with -w. See say.h.
+ * verbs-trace, the tool: writes types that are arguments of many verbs, and the descriptors that
+ * poll(2) and the like wait for, with -w. See say.h.
  */
 #include <arpa/inet.h>
 #include <stdio.h>
