@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What the page draws, as data: lanes with calls and work requests, messages between them, objects.
+"""What the page draws, as data: lanes with calls and work requests, messages between them, objects, and a
+table of times.
 
 Place: part of picture.py, after the modules that read the traces. Contract: times are whole nanoseconds since the
 first call on the first trace's clock. Texts are indices into `words`, which has each text once. The page (page.js)
@@ -7,14 +8,14 @@ reads these columns and no others.
 """
 
 import heapq
+from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import Any
 
 import objects
-import words
 from clocks import Clock
 from peers import Message, QueuePair
-from records import Call, Process
+from records import Call, Process, text_of, text_of_arguments
 from transfers import Queues, Request
 
 ERROR, SLEEP, EMPTY, OPEN, FLUSH, RECEIVE, UNKNOWN = (1 << bit for bit in range(7))
@@ -129,11 +130,11 @@ class Drawing:
             series = lane.levels[depth]
         begin = self.at(call.process, call.time)
         took = self.at(call.process, call.end) - begin
-        series.add(begin, took, self.words.of(words.of_call(call)), flags_of(call))
+        series.add(begin, took, self.words.of(text_of(call)), flags_of(call))
 
     def request_text(self, request: Request) -> str:
         """What is shown of a work request."""
-        arguments = words.of_arguments({k: v for k, v in request.wr.items() if k not in ("opcode", "qp")})
+        arguments = text_of_arguments({k: v for k, v in request.wr.items() if k not in ("opcode", "qp")})
         status = request.status or ("no completion of its own" if request.done else "no completion seen")
         return f"{request.opcode} on {request.queue}: {{{arguments}}}: {status}"
 
@@ -213,10 +214,70 @@ class Drawing:
                         "name": life.name,
                         "t": self.at(process, life.made.end),
                         "u": self.at(process, end.end) if end else self.end,
-                        "w": self.words.of(words.of_call(life.made)),
-                        "x": self.words.of(words.of_call(end)) if end else -1,
+                        "w": self.words.of(text_of(life.made)),
+                        "x": self.words.of(text_of(end)) if end else -1,
                         "states": [[self.at(process, when), state] for when, state in life.states],
                         "errors": [self.at(process, when) for when in life.errors],
                     }
                 )
         return found
+
+
+Key = tuple[str, int, str]  # what, whose and which
+
+
+@dataclass(frozen=True, order=True)
+class Sample:
+    """One of a row."""
+
+    took: int
+    when: int
+    lane: int
+    failed: bool = False
+    times: int = 1
+
+
+def _row(key: Key, samples: list[Sample]) -> dict[str, Any]:
+    took = sorted(sample.took for sample in samples)
+    longest = max(samples)
+    return {
+        "what": key[0],
+        "process": key[1],
+        "name": key[2],
+        "n": sum(sample.times for sample in samples),
+        "errors": sum(sample.failed for sample in samples),
+        "total": sum(took),
+        "median": took[len(took) // 2],
+        "max": longest.took,
+        "at": longest.when,
+        "lane": longest.lane,
+    }
+
+
+def table(drawing: Drawing, found: list[Message]) -> list[dict[str, Any]]:
+    """The times of calls by verb, and of work requests and messages by opcode: those that took longest first. Each row says
+    where its longest is, so that the page can show it."""
+    found_of: defaultdict[Key, list[Sample]] = defaultdict(list)
+    for index, process in enumerate(drawing.processes):
+        for call in process.calls:
+            if not call.depth:
+                name = f"{call.name}, empty" if call.times else call.name
+                when, failed = drawing.at(process, call.time), bool(flags_of(call) & ERROR)
+                sample = Sample(call.took, when, drawing.lane(call), failed, call.times or 1)
+                found_of["call", index, name].append(sample)
+        for request in drawing.queues[process].requests:
+            if request.done:
+                begin = drawing.at(process, request.post.time)
+                took = drawing.at(process, request.done.end) - begin
+                failed = bool(drawing.request_flags(request) & (ERROR | FLUSH))
+                sample = Sample(took, begin, drawing.lane(request.post), failed)
+                found_of["work request", index, request.opcode].append(sample)
+    for message in found:
+        sender, receiver = message.send.post, message.receive.done
+        assert receiver
+        begin = drawing.at(sender.process, sender.time)
+        took = drawing.at(receiver.process, receiver.end) - begin
+        key = ("message", drawing.processes.index(sender.process), message.send.opcode)
+        found_of[key].append(Sample(took, begin, drawing.lane(sender)))
+    rows = [_row(key, samples) for key, samples in found_of.items()]
+    return sorted(rows, key=lambda row: (row["what"], -row["total"]))

@@ -20,9 +20,8 @@ import clocks  # noqa: E402
 import packets  # noqa: E402
 import peers  # noqa: E402
 import records  # noqa: E402
-import tables  # noqa: E402
 import transfers  # noqa: E402
-from layout import Drawing, Lane  # noqa: E402
+from layout import Drawing, Lane, table  # noqa: E402
 
 HERE = Path(__file__).resolve().parent
 USAGE = """usage: verbs-trace --html OUT.html [--packets PACKETS.json] TRACE.json...
@@ -131,7 +130,7 @@ def picture(traces: list[records.Trace], capture: packets.Capture | None) -> dic
         "end": drawing.end,
         "messages": drawing.messages(found, pairs),
         "objects": drawing.objects(),
-        "table": tables.of(drawing, found),
+        "table": table(drawing, found),
         "lanes": [lane_data(lane) for lane in drawing.lanes],
     }
     if capture:
@@ -144,7 +143,6 @@ def page(data: dict[str, Any]) -> str:
     """The HTML. No text of a trace can end the element that it stands in."""
     text = json.dumps(data, separators=(",", ":"), ensure_ascii=False)
     parts = {
-        "/*STYLE*/": (HERE / "page.css").read_text(encoding="utf-8"),
         "/*SCRIPT*/": "".join((HERE / name).read_text(encoding="utf-8") for name in ("view.js", "draw.js", "page.js")),
         "/*TRACE*/": text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029"),
     }
