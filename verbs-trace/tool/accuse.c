@@ -5,11 +5,8 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "verbs-trace/tool/devices.h"
 #include "verbs-trace/tool/guard.h"
 #include "verbs-trace/tool/settings.h"
 #include "verbs-trace/tool/watch.h"
@@ -49,56 +46,6 @@ void accuse(enum sort sort, struct moment moment, const char *format, ...)
 	guard_unlock(GUARD_ACCUSATIONS);
 }
 
-static void see_leak(struct object *object, void *argument)
-{
-	(void)argument;
-	if (object->own)
-		accuse(SORT_LEAK, object->made, "%s%u was never destroyed",
-		       kind_names[object->kind], object->number);
-}
-
-static void see_cq(struct object *cq, void *argument)
-{
-	(void)argument;
-	watch_drain(cq);
-}
-
-static void see_context(struct object *context, void *argument)
-{
-	(void)argument;
-	watch_drain_events((struct ibv_context *)context->pointer);
-}
-
-/*
- * Whether a signal may have come while this thread was in a provider that had locked a CQ. In that
- * case no CQ is polled. Calls that wait for events, in which most programs that hang are, lock no
- * CQ.
- */
-static bool may_have_locked(void)
-{
-	const struct thread *thread = thread_mine;
-
-	return thread && thread->depth && thread->in.verb != VERB_ibv_get_cq_event &&
-	       thread->in.verb != VERB_ibv_get_async_event &&
-	       thread->in.verb != VERB_rdma_get_cm_event;
-}
-
-static void look_around(bool ended_by_itself)
-{
-	int kind;
-
-	if (!may_have_locked())
-		objects_each(KIND_CQ, see_cq, NULL);
-	objects_each(KIND_CONTEXT, see_context, NULL);
-	if (!ended_by_itself)
-		return; /* it had no chance to destroy its objects */
-	watch_events_at_exit();
-	for (kind = 0; kind < N_KINDS; kind++) {
-		if (kind != KIND_EVENT)
-			objects_each((enum kind)kind, see_leak, NULL);
-	}
-}
-
 static void tell(enum sort sort, const struct accusation *accusation)
 {
 	uint64_t since = accusation->moment.when - trace_start;
@@ -126,12 +73,11 @@ static void tell_sort(enum sort sort)
 		sink_line("      see docs/pitfalls.md: \"%s\"", pitfalls[sort]);
 }
 
-void accuse_tell(bool ended_by_itself)
+void accuse_tell(void)
 {
 	unsigned int total = 0;
 	int sort;
 
-	look_around(ended_by_itself);
 	for (sort = 0; sort < N_SORTS; sort++)
 		total += n_kept[sort];
 	if (!total)

@@ -35,12 +35,7 @@ static inline const struct device *device_of(const struct ibv_context *context)
 	return device_seek(context);
 }
 
-/*
- * Extended queues have tables, too: ours are stored there when the program gets the queue. The second
- * two return the queue's own functions; no other field of the returned structure is valid.
- */
-void extended_new_qp(const struct call *call, struct ibv_qp *qp, struct ibv_qp_ex *ret);
-void extended_new_cq(struct ibv_cq_ex *ret, const struct ibv_cq_init_attr_ex *init_attr);
+/* The functions that an extended queue had of its own; no other field of the returned structure is valid. */
 const struct ibv_qp_ex *extended_qp_ex(const struct ibv_qp_ex *qp);
 const struct ibv_cq_ex *extended_cq_ex(const struct ibv_cq_ex *cq);
 

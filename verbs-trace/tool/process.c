@@ -38,6 +38,57 @@ static void tell_thread(const struct thread *thread)
 			  verbs[thread->in.verb].name, IN_SECONDS(for_ns));
 }
 
+static void see_leak(struct object *object, void *argument)
+{
+	(void)argument;
+	if (object->own)
+		accuse(SORT_LEAK, object->made, "%s%u was never destroyed",
+		       kind_names[object->kind], object->number);
+}
+
+static void see_cq(struct object *cq, void *argument)
+{
+	(void)argument;
+	watch_drain(cq);
+}
+
+static void see_context(struct object *context, void *argument)
+{
+	(void)argument;
+	watch_drain_events((struct ibv_context *)context->pointer);
+}
+
+/*
+ * Whether a signal may have come while this thread was in a provider that had locked a CQ. In that
+ * case no CQ is polled. Calls that wait for events, in which most programs that hang are, lock no
+ * CQ.
+ */
+static bool may_have_locked(void)
+{
+	const struct thread *thread = thread_mine;
+
+	return thread && thread->depth && thread->in.verb != VERB_ibv_get_cq_event &&
+	       thread->in.verb != VERB_ibv_get_async_event &&
+	       thread->in.verb != VERB_rdma_get_cm_event;
+}
+
+/* What only the end shows: completions and events that nobody took, and what was not destroyed. */
+static void look_around(bool ended_by_itself)
+{
+	int kind;
+
+	if (!may_have_locked())
+		objects_each(KIND_CQ, see_cq, NULL);
+	objects_each(KIND_CONTEXT, see_context, NULL);
+	if (!ended_by_itself)
+		return; /* it had no chance to destroy its objects */
+	watch_events_at_exit();
+	for (kind = 0; kind < N_KINDS; kind++) {
+		if (kind != KIND_EVENT)
+			objects_each((enum kind)kind, see_leak, NULL);
+	}
+}
+
 /*
  * The report at the end of the program, once in a process: threads that are still in a call, the
  * summary, the accusations. `ended_by_itself` is false if a signal ends it.
@@ -57,7 +108,8 @@ static void report_all(bool ended_by_itself)
 	tracing = false; /* later calls are made by the libraries' own clean-up */
 	if (settings.summary)
 		summary_tell();
-	accuse_tell(ended_by_itself);
+	look_around(ended_by_itself);
+	accuse_tell();
 }
 
 /* Objects that the parent created are the parent's to destroy. */

@@ -9,6 +9,9 @@
 #include <rdma/rdma_cma.h>
 
 #include "verbs-trace/tool/say.h"
+#include "verbs-trace/tool/settings.h"
+
+#define MAGIC 0x4f555231u /* docs/protocol.md */
 
 void say_pointer(struct out *out, const char *name, const void *pointer)
 {
@@ -21,6 +24,59 @@ void say_pointer(struct out *out, const char *name, const void *pointer)
 	else
 		out_word(out, name, text);
 }
+
+/* ---- Private data ---- */
+
+static uint64_t big_endian(const uint8_t *data, size_t size)
+{
+	uint64_t value = 0;
+
+	while (size--)
+		value = value << 8 | *data++;
+	return value;
+}
+
+/*
+ * With -p: shows the meaning of the bytes, if they are a connect request or a refusal of
+ * docs/protocol.md.
+ */
+static void say_wire(struct out *out, const uint8_t *data, size_t length)
+{
+	if (length >= 32 && big_endian(data + 24, 4) == MAGIC) {
+		out_open(out, "connect_info");
+		out_unsigned(out, "count", big_endian(data, 8));
+		out_unsigned(out, "data_size", big_endian(data + 8, 8));
+		out_unsigned(out, "n_data_buffers", big_endian(data + 16, 8));
+		out_unsigned(out, "version", big_endian(data + 28, 2));
+		out_close(out);
+	} else if (length >= 16 && big_endian(data, 4) == MAGIC) {
+		out_open(out, "refusal");
+		out_unsigned(out, "version", big_endian(data + 4, 2));
+		out_unsigned(out, "reason", big_endian(data + 6, 2));
+		out_unsigned(out, "limit", big_endian(data + 8, 8));
+		out_close(out);
+	}
+}
+
+void say_private_data(struct out *out, const char *name, const void *data, size_t length)
+{
+	if (!data || !length)
+		return;
+	out_bytes(out, name, data, length);
+	if (settings.decode_wire)
+		say_wire(out, data, length);
+}
+
+void say_request(struct out *out, const struct rdma_cm_id *id)
+{
+	const struct rdma_cm_event *event = id->event;
+
+	if (event && event->event == RDMA_CM_EVENT_CONNECT_REQUEST)
+		say_private_data(out, "private_data", event->param.conn.private_data,
+				 event->param.conn.private_data_len);
+}
+
+/* ---- Objects, and others ---- */
 
 /* An object that this call has created: its name, and, only here, its pointer. */
 void say_new(struct call *call, const char *name, enum kind kind, const void *pointer)

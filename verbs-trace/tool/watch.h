@@ -37,7 +37,7 @@ enum sort {
 void accuse(enum sort sort, struct moment moment, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 /* Shows all of them, and their number. Once. */
-void accuse_tell(bool ended_by_itself);
+void accuse_tell(void);
 
 /*
  * What the tables call before a verb (..ing) or after it. watch_queues.c: a queue that is new (NULL:
@@ -45,6 +45,9 @@ void accuse_tell(bool ended_by_itself);
  */
 void watch_new_cq(struct ibv_cq *created, struct ibv_comp_channel *channel);
 void watch_new_qp(const struct call *call, struct ibv_qp *qp, bool sq_sig_all);
+/* Extended queues have tables of functions, too: ours are stored there when the program gets the queue. */
+void extended_new_qp(const struct call *call, struct ibv_qp *qp, struct ibv_qp_ex *ret);
+void extended_new_cq(struct ibv_cq_ex *ret, const struct ibv_cq_init_attr_ex *init_attr);
 void watch_resized(struct ibv_cq *cq, int ret);
 void watch_modified(struct ibv_qp *qp, int mask, int ret);
 void watch_destroying_qp(struct ibv_qp *qp);

@@ -4,9 +4,11 @@
  * watch.h.
  */
 #include <stdatomic.h>
+#include <stdlib.h>
 
 #include <rdma/rdma_cma.h>
 
+#include "verbs-trace/tool/devices.h"
 #include "verbs-trace/tool/guard.h"
 #include "verbs-trace/tool/say.h"
 #include "verbs-trace/tool/watch.h"
@@ -234,4 +236,36 @@ void watch_sent_ex(struct call *call, struct ibv_qp_ex *qp)
 
 	if (object)
 		judge_post(call, object);
+}
+
+/* ---- Extended queues ---- */
+
+void extended_new_qp(const struct call *call, struct ibv_qp *qp, struct ibv_qp_ex *ret)
+{
+	struct object *object = object_made(KIND_QP, qp, false, call_moment(call));
+
+	if (!ret || !object || object->functions)
+		return;
+	object->functions = malloc(sizeof(*ret));
+	if (!object->functions)
+		return;
+	*(struct ibv_qp_ex *)object->functions = *ret;
+	install_qp_ex(ret, object->functions);
+	if (object->send_cq)
+		object->send_cq->uncounted = true; /* its work requests are made by several calls */
+}
+
+void extended_new_cq(struct ibv_cq_ex *ret, const struct ibv_cq_init_attr_ex *init_attr)
+{
+	struct object *object = object_of(KIND_CQ, ret);
+
+	if (!object)
+		return;
+	watch_new_cq(ibv_cq_ex_to_cq(ret), init_attr->channel);
+	object->wc_flags = init_attr->wc_flags;
+	object->functions = malloc(sizeof(*ret));
+	if (!object->functions)
+		return;
+	*(struct ibv_cq_ex *)object->functions = *ret;
+	install_cq_ex(ret, object->functions);
 }
