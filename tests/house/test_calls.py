@@ -4,6 +4,8 @@
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from tools.folders import files
 
 TOP = Path(__file__).resolve().parents[2]
@@ -79,3 +81,8 @@ def test_the_layers_of_the_library() -> None:
     assert sorted(sources) == [name for name in files(".c") if folder(name) == "common"]
     graph = calls(sources)
     assert not [f"{one} -> {other}" for one in graph for other in graph[one] if sources.index(other) > sources.index(one)]
+
+
+@pytest.mark.parametrize("tool", ["devices", "verbs-trace/tool"])
+def test_the_files_of_a_tool_call_each_other_in_no_circle(tool: str) -> None:
+    assert not circle(calls([source for source in files(".c") if folder(source) == tool]))
