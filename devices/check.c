@@ -32,8 +32,8 @@ static const struct step {
 };
 
 /*
- * Takes a step. Without a target an address of this machine is one, once its devices are known; if it has none,
- * steps that need one are skipped.
+ * Takes a step. Without a target an address of this machine is one, once its devices are known; if it
+ * has none, steps that need one are skipped.
  */
 static enum check_verdict take(struct check *check, const struct step *step)
 {

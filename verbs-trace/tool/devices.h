@@ -35,7 +35,7 @@ static inline const struct device *device_of(const struct ibv_context *context)
 	return device_seek(context);
 }
 
-/* The functions that an extended queue had of its own; no other field of the returned structure is valid. */
+/* The functions that an extended queue had of its own; no other returned field is valid. */
 const struct ibv_qp_ex *extended_qp_ex(const struct ibv_qp_ex *qp);
 const struct ibv_cq_ex *extended_cq_ex(const struct ibv_cq_ex *cq);
 
