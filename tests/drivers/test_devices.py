@@ -188,6 +188,13 @@ def test_all_is_well() -> None:
         expect_well(address)
 
 
+def test_own_address() -> None:
+    """'' stands for one of this machine, on a network device with an RDMA device."""
+    expect_well("")
+    said = check("")[0]["address"]
+    expect(said.startswith((f"ok {ROCE} is this machine's", f"ok {IWARP} is this machine's")), said)
+
+
 def device_of_server(address: str) -> str:
     """The RDMA device that the kernel chooses for a server that listens there."""
     with subprocess.Popen(["ping-sr-0/server", "-a", address, "-p", PORT], text=True, stderr=subprocess.PIPE) as server:
