@@ -77,23 +77,19 @@ FUZZ_CC ?= clang
 FUZZ_SECONDS ?= 60
 FUZZ_CFLAGS = -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 FUZZ_LDFLAGS = -fsanitize=fuzzer,address,undefined
-FUZZ_PROGRAMS = ping-sr-1/refusal ping-sr-1/command_line ping-sr-1/numbers \
-		blast-sr-2/connect_info blast-sr-2/credits blast-sr-2/command_line
-# For a compiler without libFuzzer: tests/fuzz/seeds.c in its place.
-FUZZ_MAIN =
+FUZZ_PROGRAMS = ping-sr-1/refusal blast-sr-2/connect_info blast-sr-2/credits
 HARNESSES = $(FUZZ_PROGRAMS:%=$(FUZZ)/%)
 fuzz_objects = $(patsubst %.c,$(FUZZ)/objects/%.o,$(1))
 $(FUZZ)/%: override CC = $(FUZZ_CC)
 $(FUZZ)/%: override CFLAGS = $(FUZZ_CFLAGS)
 $(FUZZ)/%: override LDFLAGS = $(FUZZ_LDFLAGS)
-$(FUZZ)/%/command_line: WRAPPED = our_look_up_addresses our_trace
 $(FUZZ)/objects/%.o: %.c
 	$(COMPILE)
 # Of the stages whose parts are tried, and of those that they stand on.
 $(FUZZ)/libstages.a: $(call fuzz_objects,$(filter $(addsuffix /%,ping-sr-0 ping-sr-1 ping-sr-2 blast-sr-2),$(STAGE_SOURCES)))
 	$(ARCHIVE)
 $(HARNESSES): $(FUZZ)/objects/tests/fuzz/$$(@F).o $(FUZZ)/objects/$$(notdir $$(@D))/stage.o \
-	      $(call fuzz_objects,tests/fuzz/fuzz.c $(FUZZ_MAIN) $(ROOM_SOURCES)) $(FUZZ)/libstages.a
+	      $(call fuzz_objects,tests/fuzz/fuzz.c $(ROOM_SOURCES)) $(FUZZ)/libstages.a
 	$(LINK)
 
 # A compiler that has no libFuzzer is not a reason for the other tests not to be built.

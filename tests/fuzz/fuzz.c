@@ -10,7 +10,7 @@
 
 #include "tests/fuzz/fuzz.h"
 
-#define ROOM 16384 /* more than --help has to say */
+#define ROOM 4096
 
 static struct told {
 	FILE *file;
