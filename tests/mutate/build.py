@@ -25,7 +25,7 @@ ENVIRONMENT |= {"LC_ALL": "C", "MALLOC_PERTURB_": "165"}
 CPUS = os.cpu_count() or 1
 ODD = ("sim/odd", "sim/odd-thread", "sim/odd-address", "sim/ends", "probe", "tracer/sins")
 SIMULATION = ("verbs-sim", "verbs-trace", *(f"build/tests/{name}" for name in ODD))  # never with gcov
-TESTED = ("all", "tests-build", "build/tests/peer", "build/tests/together", "build/tests/parts")
+TESTED = ("all", "tests-build", "build/tests/peer", "build/tests/parts")
 STATE = ("*.c", "*.h", "*.mk", "Makefile", "tests/*.py", ":!tests/mutate")
 
 

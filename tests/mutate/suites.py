@@ -22,7 +22,7 @@ from mutate.build import CPUS, ENVIRONMENT, TOP, WORK, Copy, state_of_the_tree
 SUITES = {
     "tests/unit/test_unit.py": (("build/tests/unit-tests",), 60),
     "tests/unit/test_usage.py": (("all",), 60),
-    "tests/sim": (("all", "build/tests/peer", "build/tests/together", "build/tests/parts"), 900),
+    "tests/sim": (("all", "build/tests/peer", "build/tests/parts"), 900),
 }
 PYTEST = ("/usr/bin/python3", "-m", "pytest", "-q")
 WITH_GCOV = ("CFLAGS=-O0 -g --coverage -fprofile-update=atomic",)

@@ -34,14 +34,19 @@ static int connect_client(struct our_control *client)
 	return ret ? ret : our_client_connect(client, NULL, 0);
 }
 
+static uint32_t length_of(int number)
+{
+	return number % 3 ? SIZE : SHORT;
+}
+
 static int say(struct our_control *client, int number)
 {
 	memset(client->memory.buffers[SENT].data, number, SIZE);
 	memcpy(client->memory.buffers[SENT].data, &number, sizeof(number));
-	return our_post_send(client, SENT, SIZE);
+	return our_post_send(client, SENT, length_of(number));
 }
 
-static int hear(struct our_control *client)
+static int hear(struct our_control *client, int number)
 {
 	const struct our_buffer *buffers = client->memory.buffers;
 	bool sent = client->send_cq, received = false;
@@ -55,11 +60,12 @@ static int hear(struct our_control *client)
 		if (!our_is_recv(completion.wr_id))
 			sent = true;
 		else
-			ret = expect(completion.byte_len == SIZE, "length of an answer");
+			ret = expect(completion.byte_len == length_of(number),
+				     "length of an answer");
 		received |= our_is_recv(completion.wr_id);
 	}
 	if (!ret)
-		ret = expect(!memcmp(buffers[RECEIVED].data, buffers[SENT].data, SIZE),
+		ret = expect(!memcmp(buffers[RECEIVED].data, buffers[SENT].data, length_of(number)),
 			     "an answer is the message");
 	return ret ? ret : our_post_recv(client, RECEIVED);
 }
@@ -78,7 +84,7 @@ void *run_many(void *address)
 		for (i = 0; !ret && i < CLIENTS; i++)
 			ret = say(clients[i], number * CLIENTS + i);
 		for (i = 0; !ret && i < CLIENTS; i++)
-			ret = hear(clients[i]);
+			ret = hear(clients[i], number * CLIENTS + i);
 	}
 	for (i = 0; i < CLIENTS; i++)
 		our_close(clients[i]);
@@ -115,7 +121,7 @@ static int be_woken(struct our_control *client, struct waking *waking, int numbe
 	our_clear_stop(waking->stop);
 	if (!ret)
 		ret = say(client, number);
-	return ret ? ret : hear(client);
+	return ret ? ret : hear(client, number);
 }
 
 void *run_woken(void *address)
@@ -150,7 +156,7 @@ static int exchange_apart(struct our_control *client, int number)
 	int n = 0, ret = say(client, number);
 
 	if (!ret)
-		ret = hear(client);
+		ret = hear(client, number);
 	while (!ret && !n)
 		n = ibv_poll_cq(client->send_cq, 1, &wc);
 	return ret ? ret : expect(n == 1 && !wc.status && wc.wr_id == SENT, "a send completed");

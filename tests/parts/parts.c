@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What threads of one process do with one device: a listener hands its agents to two workers, each
- * with a part of the device, and both with one shared receive queue. Their clients, and a buffer
- * that is open to a peer, are in the other files. For tests/live; of the project it takes
- * our_control.h only.
+ * What threads of one process do with one device, or with two at the same time: a listener hands its
+ * agents to two workers, each with a part of the device, and both with one shared receive queue.
+ * Their clients, and a buffer that is open to a peer, are in the other files. For tests/live; of the
+ * project it takes our_control.h only.
  *
- *     parts ADDRESS
+ *     parts ADDRESS [ADDRESS]
  *
  * Exit status: 0, and a line on stdout, if every message came back and all else was as expected.
  */
@@ -20,6 +20,7 @@
 
 #include "parts.h"
 
+#define DEVICES  2
 #define WORKERS  2
 #define AGENTS   (CLIENTS + 2)
 #define RECEIVES 64
@@ -162,7 +163,7 @@ static int hand_out(struct our_control *listener, struct worker *workers)
 	return ret;
 }
 
-/* ---- All threads ---- */
+/* ---- All threads of a device ---- */
 
 static int listen_at(struct sockaddr *address, struct our_control **listener)
 {
@@ -180,7 +181,7 @@ static int share(struct ibv_context *verbs, struct our_device **device)
 	return ret ? ret : our_device_create_srq(*device, RECEIVES, SIZE);
 }
 
-/* This thread is the listener's, all others run beside it. */
+/* The calling thread is the listener's, all others run beside it. */
 static int run_all(struct our_device *device, struct our_control *listener,
 		   struct our_control *opened, struct sockaddr *addresses[2])
 {
@@ -218,26 +219,23 @@ static int run_all(struct our_device *device, struct our_control *listener,
 	return ret;
 }
 
-int main(int argc, char **argv)
+/* The whole, on the device that serves an address. */
+static void *run_at(void *argument)
 {
 	static const char *const ports[2] = { "14003", "14004" };
 	struct our_control *listeners[2] = { NULL, NULL };
+	struct addrinfo *found[2] = { NULL, NULL };
 	struct our_device *device = NULL;
 	struct sockaddr *addresses[2];
-	struct addrinfo *found[2];
 	int i, ret = 0;
 
-	for (i = 0; i < 2; i++) {
-		if (argc != 2 || getaddrinfo(argv[1], ports[i], NULL, &found[i])) {
-			fprintf(stderr, "usage: parts ADDRESS\n");
-			return 2;
-		}
+	for (i = 0; i < 2 && !ret; i++) {
+		ret = expect(!getaddrinfo(argument, ports[i], NULL, &found[i]), "an address");
+		if (ret)
+			break;
 		addresses[i] = found[i]->ai_addr;
-	}
-	signal(SIGPIPE, SIG_IGN); /* soft-iWARP raises it */
-	alarm(LIMIT_S);           /* a listener waits forever for its clients */
-	for (i = 0; i < 2 && !ret; i++)
 		ret = listen_at(addresses[i], &listeners[i]);
+	}
 	if (!ret)
 		ret = share(listeners[0]->verbs, &device);
 	if (!ret)
@@ -245,7 +243,29 @@ int main(int argc, char **argv)
 	our_close_device(device);
 	for (i = 0; i < 2; i++) {
 		our_close(listeners[i]);
-		freeaddrinfo(found[i]);
+		if (found[i])
+			freeaddrinfo(found[i]);
+	}
+	return (void *)(intptr_t)ret;
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t threads[DEVICES];
+	void *result;
+	int i, ret = 0;
+
+	if (argc < 2 || argc > 1 + DEVICES) {
+		fprintf(stderr, "usage: parts ADDRESS [ADDRESS]\n");
+		return 2;
+	}
+	signal(SIGPIPE, SIG_IGN); /* soft-iWARP raises it */
+	alarm(LIMIT_S);           /* a listener waits forever for its clients */
+	for (i = 1; i < argc; i++)
+		ret |= pthread_create(&threads[i - 1], NULL, run_at, argv[i]);
+	for (i = 1; i < argc; i++) {
+		pthread_join(threads[i - 1], &result);
+		ret |= (int)(intptr_t)result;
 	}
 	if (!ret)
 		printf("%d clients, %d messages each\n", CLIENTS, MESSAGES);

@@ -27,7 +27,7 @@ def run(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Monk
     scene = run.scene
     monkeypatch.setattr("live.test_pairs.pingpong", pingpong)
     monkeypatch.setattr(kernel, "objects", scene.objects)
-    monkeypatch.setattr(kernel, "qps", lambda: [scene.state["objects"]["QP"]])
+    monkeypatch.setattr(kernel, "qps", lambda: [scene.state["objects"].get("QP", 0)])
     monkeypatch.setattr(kernel, "connected", lambda _: scene.state["connected"])
     for name, answer in (("until", scene.until), ("time", scene)):
         if name in request.function.__globals__:

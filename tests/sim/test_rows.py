@@ -19,8 +19,6 @@ FILES = """
 """.split()
 # Of these files, what has no answer here yet.
 EXCEPT = {
-    "test_all_are_served_over_two_devices": "not tried yet",
-    "test_servers_on_two_devices_in_one_process": "the same",
     "test_each_message_is_seen_in_memory": "it relies on bytes that appear in order, and here pieces come in any order",
     "test_no_device_serves_the_address": "any address is the device's",
     "test_ctrl_c_while_a_client_in_a_loop_connects": "the same: no connect is under way for long",
