@@ -33,16 +33,17 @@ def folder(source: str) -> str:
 
 def calls(sources: list[str]) -> dict[str, set[str]]:
     """Of each source, the others that define what it calls or refers to."""
+    objects = {str(TOP / "build" / Path(source).with_suffix(".o")): source for source in sources}
+    said = subprocess.run(["nm", "-A", *objects], capture_output=True, text=True, check=True).stdout
     home: dict[str, str] = {}
     wanted: dict[str, set[str]] = {}
-    for source in sources:
-        symbols = subprocess.run(["nm", TOP / "build" / Path(source).with_suffix(".o")], capture_output=True, text=True, check=True)
-        for line in symbols.stdout.splitlines():
-            kind, name = line[17:].split()
-            if kind == "U":
-                wanted.setdefault(source, set()).add(name)
-            elif kind.isupper():
-                home[name] = source
+    for line in said.splitlines():
+        file, symbol = line.rsplit(":", 1)
+        kind, name = symbol[17:].split()
+        if kind == "U":
+            wanted.setdefault(objects[file], set()).add(name)
+        elif kind.isupper():
+            home[name] = objects[file]
     return {source: {home[name] for name in wanted.get(source, ()) if name in home} for source in sources}
 
 
