@@ -2,8 +2,9 @@
 #
 # One build for everything: `make help` lists the targets.
 
-.DEFAULT_GOAL = all
 .SECONDEXPANSION:
+
+all: $$(DEFAULT) compile_commands.json ## build all programs (the default)
 
 CC ?= cc
 CFLAGS ?= -O2 -g
@@ -31,47 +32,35 @@ LINK = $(call run,LD,$@,$(CC) $(CFLAGS) $(LDFLAGS) $(LINK_FLAGS) $(filter %.o,$^
 ALONE = -std=c11 -D_GNU_SOURCE
 COMPILE_ALONE = $(call run,CC,$@,$(CC) $(CFLAGS) $(WARNINGS) $(ALONE) $(LDFLAGS) $(filter %.c,$^) $(filter %.a,$^) $(LIBS) -o $@)
 
-# The stages, in the order of the course. Each is made of what its stage.c names, which also says what it goes on from:
-# the linker takes it from an archive of all their files.
+# The stages, in the order of the course; and those of another shape, whose messages do not go to and fro, which the tests that
+# run all stages, and bench/, take for granted. Those beside the ladder are in beyond/.
 STAGES = ping-sr-0 ping-sr-1 ping-sr-2e ping-sr-2 ping-sr-3 ping-sr-4 ping-sr-5 blast-sr-2 ping-srq-4 ping-reconnect-2 \
-	 ping-rc-0 ping-rdma-1 ping-rdma-2 ping-rdma-3 \
-	 blast-rdma-1 count-atomic-1
-# Of another shape: what they do is no message to and fro, which the tests that run all stages, and bench/, take for granted.
+	 ping-rc-0 ping-rdma-1 ping-rdma-2 ping-rdma-3 blast-rdma-1 count-atomic-1
 OTHERS = pubsub-rdma-1 pubsub-rdma-2 talk-rdma-0
-# The folder of a stage: its name, and for those beside the ladder beyond/ before it.
 folder = $(or $(wildcard beyond/$(1)),$(1))
 FOLDERS = $(foreach stage,$(STAGES) $(OTHERS),$(call folder,$(stage)))
 both = $(foreach one,$(1),$(one)/client $(one)/server)
 PROGRAMS = $(call both,$(FOLDERS))
-# Each is one file, which takes nothing of the suite: it has to compile as it is, by itself.
-ONE_FILE = $(call both,$(addprefix beyond/,ping-ep-0 ping-ud-0 mcast-ud-0))
 
-# The rooms that are the same for every stage: the RDMA, and what any program needs besides. Those to
-# the left may call those to the right, never the other way round.
+# A program is its stage.o, a main, and what these name of the archive: files of stages, the stage's own and those that it goes
+# on from, and of the rooms that are the same for all. Those to the left may call those to the right.
 ROOMS = serve measure common program
 MAINS = program/client_main.c program/server_main.c
 ROOM_SOURCES = $(filter-out $(MAINS),$(wildcard $(ROOMS:=/*.c)))
 STAGE_SOURCES = $(filter-out %/stage.c,$(wildcard $(FOLDERS:=/*.c)))
-ROOM_LIBS = $(addprefix $(BUILD)/lib,stages.a $(ROOMS:=.a))
-ANY_LIBS = $(addprefix $(BUILD)/lib,measure.a program.a common.a)
+SUITE = $(BUILD)/libsuite.a
+$(PROGRAMS): $(BUILD)/$$(@D)/stage.o $(BUILD)/program/$$(@F)_main.o $(SUITE)
+	$(LINK)
 
-# common/, and the ways of waiting that suit a program of any kind, from the stages that teach them.
-LIBRARY = $(BUILD)/libour_control.a
-LIBRARY_SOURCES = $(wildcard common/*.c) ping-sr-0/completions.c ping-sr-2/keepalive.c \
-		  $(addprefix ping-sr-4/,cm_events.c comp_channels.c completions.c poll.c)
-# What is made of the library and nothing else; in plain/, of librdmacm and libibverbs alone.
-OF_LIBRARY = $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c) beyond/ping-mt-4/client.c bench/registration.c)
-EXAMPLES = $(OF_LIBRARY) $(patsubst %.c,$(BUILD)/%,$(wildcard examples/plain/*.c))
-
-TOOLS = $(addprefix verbs-trace/,verbs-trace libverbs-trace.so) $(addprefix verbs-sim/,verbs-sim libverbs-sim.so)
-DEFAULT = $(PROGRAMS) $(ONE_FILE) devices/devices $(EXAMPLES) $(TOOLS)
-all: $(DEFAULT) compile_commands.json ## build all programs (the default)
-
-# For editors: see tools/compile-commands. make -n runs each recipe that says $(MAKE): this one must not run then.
-ALL_COMMANDS = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL $(MAKE) --no-print-directory --dry-run --always-make V=1
-compile_commands.json: Makefile $(wildcard */*.mk) tools/compile-commands
-	@$(ALL_COMMANDS) CC="$(CC)" CFLAGS="$(CFLAGS)" $(DEFAULT) nine ways | tools/compile-commands > $@.new
-	@mv $@.new $@
+# Every file is compiled once, for all programs; also those that were generated, which repeat prototypes of the library.
+$(BUILD)/%.o: %.c | $(BUILD)/headers-found
+	$(COMPILE)
+$(BUILD)/%.o: $(BUILD)/%.c | $(BUILD)/headers-found
+	$(COMPILE)
+$(SUITE): $(call objects,$(STAGE_SOURCES) $(ROOM_SOURCES)) Makefile
+	$(ARCHIVE)
+# Thin, so that the linker says which file it takes: see tools/stages.py.
+$(SUITE): THIN = T
 
 # Tried once, before anything is compiled: whether the compiler finds the headers, of the packages or elsewhere.
 $(BUILD)/headers-found:
@@ -80,28 +69,12 @@ $(BUILD)/headers-found:
 		{ tools/packages build; exit 1; }
 	@touch $@
 
-# Every file is compiled once, for all programs; also those that were generated, which repeat prototypes of the library.
-$(BUILD)/%.o: %.c | $(BUILD)/headers-found
-	$(COMPILE)
-$(BUILD)/%.o: $(BUILD)/%.c | $(BUILD)/headers-found
-	$(COMPILE)
-$(ONE_FILE): | $(BUILD)/headers-found
-
-# Thin, so that the linker says which file it takes: see tools/stages.py.
-$(BUILD)/libstages.a: $(call objects,$(STAGE_SOURCES)) Makefile
-$(foreach room,$(ROOMS),$(eval $(BUILD)/lib$(room).a: $(call objects,$(filter $(room)/%,$(ROOM_SOURCES))) Makefile))
-$(ROOM_LIBS): THIN = T
-$(LIBRARY): $(call objects,$(LIBRARY_SOURCES))
-$(ROOM_LIBS) $(LIBRARY):
-	$(ARCHIVE)
-
 # The nine ways to wait of the course (page 194), one for CM events and one for completions; every way to wait; and
 # ping-rc-0 asleep until there is a completion, as ibv_rc_pingpong -e is: bench/ compares the two.
 WAYS = none channel nonblocking
 NINE = $(call both,$(foreach cm,$(WAYS),$(WAYS:%=$(BUILD)/nine/$(cm)-%)))
 EVERY_WAY = $(call both,$(BUILD)/ways)
 EVENTS = $(call both,$(BUILD)/ping-rc-0-events)
-$(PROGRAMS): $(BUILD)/$$(@D)/stage.o
 $(NINE): $$(@D)/stage.o
 $(BUILD)/nine/%/stage.o: nine/stage.c | $(BUILD)/headers-found
 	$(COMPILE)
@@ -112,30 +85,40 @@ $(EVERY_WAY): LIBS += $(shell echo "int main(void) { return 0; }" | $(CC) -x c -
 $(EVENTS): $(BUILD)/bench/ping_rc_0_events.o
 # Connections by bare verbs: nothing that these programs have of the archives calls librdmacm; a sanitizer keeps all of it.
 $(call both,beyond/ping-rc-0) $(EVENTS): LIBS = $(if $(findstring -fsanitize,$(LDFLAGS)),-lrdmacm) -libverbs -pthread
-$(PROGRAMS) $(NINE) $(EVERY_WAY) $(EVENTS): $(BUILD)/program/$$(@F)_main.o $(ROOM_LIBS)
+$(NINE) $(EVERY_WAY) $(EVENTS): $(BUILD)/program/$$(@F)_main.o $(SUITE)
 	$(LINK)
 
 nine: $(NINE) ## build all nine combinations of waiting for events and completions: build/nine/CM-COMPLETIONS/{client,server}
 ways: $(EVERY_WAY) ## build every way to wait, as one program: build/ways/{client,server}
 bare-events: $(EVENTS) ## build ping-rc-0 with a completion channel: build/ping-rc-0-events/{client,server}
 
+# common/, and the ways of waiting that suit a program of any kind, from the stages that teach them; what is made of it and
+# nothing else; in examples/plain, of librdmacm and libibverbs alone.
+LIBRARY = $(BUILD)/libour_control.a
+LIBRARY_SOURCES = $(wildcard common/*.c) ping-sr-0/completions.c ping-sr-2/keepalive.c \
+		  $(addprefix ping-sr-4/,cm_events.c comp_channels.c completions.c poll.c)
+OF_LIBRARY = $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c) beyond/ping-mt-4/client.c bench/registration.c)
+EXAMPLES = $(OF_LIBRARY) $(patsubst %.c,$(BUILD)/%,$(wildcard examples/plain/*.c))
+# Each is one file, which takes nothing of the suite: it has to compile as it is, by itself.
+ONE_FILE = $(call both,$(addprefix beyond/,ping-ep-0 ping-ud-0 mcast-ud-0))
+$(LIBRARY): $(call objects,$(LIBRARY_SOURCES))
+	$(ARCHIVE)
 $(OF_LIBRARY): $(LIBRARY)
 $(OF_LIBRARY): ALONE += -Icommon -MMD -MP
 $(call both,beyond/mcast-ud-0): beyond/mcast-ud-0/group.h
 $(ONE_FILE): ALONE =
 $(ONE_FILE): LIBS = -lrdmacm -libverbs
 $(EXAMPLES): $(BUILD)/%: %.c
-$(ONE_FILE): %: %.c
+$(ONE_FILE): %: %.c | $(BUILD)/headers-found
 $(EXAMPLES) $(ONE_FILE):
 	$(COMPILE_ALONE)
 
 examples: $(EXAMPLES) ## build the library and the programs to copy: build/libour_control.a, build/examples
 
 # The same echo on other libraries, for docs/libraries.md: of those that pkg-config finds when this is built.
-OTHER_LIBRARIES = $(basename $(notdir $(wildcard examples/others/*.c)))
-others: ## build the echo on librpma, libfabric, UCX and rsockets, where they are installed: build/examples/others
-	+@$(MAKE) --no-print-directory $(patsubst %,$(BUILD)/examples/others/%,$(shell \
-		for one in $(OTHER_LIBRARIES); do pkg-config --exists $$one && echo $$one; done))
+there = $(shell pkg-config --exists $(1) && echo $(BUILD)/examples/others/$(1))
+OTHER_ECHOES = $(foreach one,$(wildcard examples/others/*.c),$(call there,$(basename $(notdir $(one)))))
+others: $$(OTHER_ECHOES) ## build the echo on librpma, libfabric, UCX and rsockets, where they are installed: build/examples/others
 $(BUILD)/examples/others/%: examples/others/%.c examples/others/echo.c examples/others/echo.h
 	$(COMPILE_ALONE)
 $(BUILD)/examples/others/%: LIBS = $(shell pkg-config --cflags --libs $*) -libverbs
@@ -145,13 +128,14 @@ BENCH = $(addprefix $(BUILD)/bench/,tcp_ping statistics_cost primitives)
 devices/devices: $(call objects,$(wildcard devices/*.c))
 devices/devices: LIBS += -lm
 $(BENCH): $$@.o
-$(BUILD)/bench/primitives: $(call objects,bench/meter.c ping-sr-3/completions.c ping-sr-5/wake_up.c) $(LIBRARY)
-devices/devices $(BENCH): $(ANY_LIBS)
+$(BUILD)/bench/primitives: $(BUILD)/bench/meter.o
+devices/devices $(BENCH): $(SUITE)
 	$(LINK)
 bench-build: all nine ways bare-events $(BENCH)
 
 # verbs-trace, for any program and for the option -t of the stages, and verbs-sim: each is a program, and a shared object
 # that it preloads. Both libraries are linked in, so that the versions of their functions are known.
+TOOLS = $(addprefix verbs-trace/,verbs-trace libverbs-trace.so) $(addprefix verbs-sim/,verbs-sim libverbs-sim.so)
 TOOL = $(BUILD)/verbs-trace/tool
 TOOL_TABLES = $(wildcard verbs-trace/tool/*.txt)
 TOOL_WRITTEN = $(addprefix $(TOOL)/,calls.o structures.o verbs.o)
@@ -184,6 +168,14 @@ $(TOOLS):
 	$(LINK)
 verbs-trace: $(filter verbs-trace/%,$(TOOLS)) ## strace for verbs, for any program
 verbs-sim: $(filter verbs-sim/%,$(TOOLS)) ## run programs of both libraries on a simulated device
+
+DEFAULT = $(PROGRAMS) $(ONE_FILE) devices/devices $(EXAMPLES) $(TOOLS)
+
+# For editors: see tools/compile-commands. make -n runs each recipe that says $(MAKE): this one must not run then.
+ALL_COMMANDS = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL $(MAKE) --no-print-directory --dry-run --always-make V=1
+compile_commands.json: Makefile $(wildcard */*.mk) tools/compile-commands
+	@$(ALL_COMMANDS) CC="$(CC)" CFLAGS="$(CFLAGS)" $(DEFAULT) nine ways | tools/compile-commands > $@.new
+	@mv $@.new $@
 
 include install/install.mk tests/tests.mk course/course.mk
 
@@ -227,26 +219,17 @@ show: ## STAGE=ping-sr-3: list the stage's files, and the stage that each comes 
 	$(call ready,,$(PROGRAMS) >/dev/null)
 	@tools/stage show $(STAGE)
 
-delta: ## STAGE=ping-sr-3: print the diff against the stage before
+delta: ## STAGE=ping-sr-3: print the diff against the stage before; without STAGE, how long each is
 	$(call ready,,$(PROGRAMS) >/dev/null)
-	@tools/stage delta $(STAGE)
+	@tools/stage $(if $(STAGE),delta $(STAGE),sizes)
 
-deltas: ## print how many lines each stage's delta has
-	$(call ready,,all)
-	@tools/stage sizes
-
-RUN_ALIKE = $(STAGES) $(OTHERS) ping-ep-0
-NEEDS_STAGE = $(if $(filter $(RUN_ALIKE),$(STAGE)),,$(error $(if $(STAGE),$@ cannot run $(STAGE),Say which stage): STAGE=one of $(RUN_ALIKE)))
-BOTH_SIDES = verbs-trace $(call both,$(call folder,$(STAGE)))
 picture: ## STAGE=ping-sr-3: run it, and draw its trace: build/picture/STAGE.html
-	$(NEEDS_STAGE)
-	$(call ready,,$(BOTH_SIDES))
+	$(call ready,,--silent all)
 	@tools/picture $(STAGE)
 
 # CAPTURE="--iwarp --loss 5" and the like go to the program.
 capture: ## STAGE=ping-sr-3: run it between two hosts of the lab, and print its packets as a ladder
-	$(NEEDS_STAGE)
-	$(call ready,build lab capture,--silent $(BOTH_SIDES))
+	$(call ready,build lab capture,--silent all)
 	@python3 -B -m tools.capture $(STAGE) $(CAPTURE)
 
 fill: ## write what Markdown files show of the code and of tables

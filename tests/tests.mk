@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 #
-# Builds the test programs into build/tests/, and runs the tests that are no part of `make check`.
+# Builds the test programs into build/tests/.
 
 TESTS = $(BUILD)/tests
 TEST_PACKAGES = check json-c
@@ -71,25 +71,21 @@ sanitized: ## build the programs with AddressSanitizer and UndefinedBehaviorSani
 	+@[ ! -f $(SANITIZED)/Makefile ] || $(MAKE) --no-print-directory -C $(SANITIZED) CFLAGS="-O1 -g -fno-omit-frame-pointer $(SANITIZE)" LDFLAGS="$(SANITIZE)" \
 		$(PROGRAMS) $(ONE_FILE) $(EXAMPLES)
 
-# The harnesses of tests/fuzz/, by clang's libFuzzer, each with the parts of a stage that it tries: build/tests/fuzz/STAGE/HARNESS.
+# The harnesses of tests/fuzz/, by clang's libFuzzer, with the parts of the suite that they try.
 FUZZ = $(TESTS)/fuzz
 FUZZ_CC ?= clang
-FUZZ_SECONDS ?= 60
 FUZZ_CFLAGS = -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 FUZZ_LDFLAGS = -fsanitize=fuzzer,address,undefined
-FUZZ_PROGRAMS = ping-sr-1/refusal blast-sr-2/connect_info blast-sr-2/credits
-HARNESSES = $(FUZZ_PROGRAMS:%=$(FUZZ)/%)
-fuzz_objects = $(patsubst %.c,$(FUZZ)/objects/%.o,$(1))
+HARNESSES = $(addprefix $(FUZZ)/,connect_info credits refusal)
+FUZZED = tests/fuzz/fuzz.c $(ROOM_SOURCES) $(filter $(addsuffix /%,ping-sr-0 ping-sr-1 ping-sr-2 blast-sr-2),$(STAGE_SOURCES))
 $(FUZZ)/%: override CC = $(FUZZ_CC)
 $(FUZZ)/%: override CFLAGS = $(FUZZ_CFLAGS)
 $(FUZZ)/%: override LDFLAGS = $(FUZZ_LDFLAGS)
 $(FUZZ)/objects/%.o: %.c
 	$(COMPILE)
-# Of the stages whose parts are tried, and of those that they stand on.
-$(FUZZ)/libstages.a: $(call fuzz_objects,$(filter $(addsuffix /%,ping-sr-0 ping-sr-1 ping-sr-2 blast-sr-2),$(STAGE_SOURCES)))
+$(FUZZ)/libfuzzed.a: $(patsubst %.c,$(FUZZ)/objects/%.o,$(FUZZED))
 	$(ARCHIVE)
-$(HARNESSES): $(FUZZ)/objects/tests/fuzz/$$(@F).o $(FUZZ)/objects/$$(notdir $$(@D))/stage.o \
-	      $(call fuzz_objects,tests/fuzz/fuzz.c $(ROOM_SOURCES)) $(FUZZ)/libstages.a
+$(HARNESSES): $(FUZZ)/%: $(FUZZ)/objects/tests/fuzz/%.o $(FUZZ)/libfuzzed.a
 	$(LINK)
 
 # A compiler that has no libFuzzer is not a reason for the other tests not to be built.
@@ -98,43 +94,3 @@ fuzz-build: ## build the harnesses of tests/fuzz/
 	+@if echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | $(FUZZ_CC) -x c - $(FUZZ_LDFLAGS) -o $(FUZZ)/tried 2>/dev/null; \
 		then $(MAKE) --no-print-directory $(HARNESSES); \
 		else echo "fuzz: not built: $(FUZZ_CC) has no libFuzzer here (Debian: clang, libclang-rt-dev)"; fi
-
-fuzz: ## run each fuzzing harness for FUZZ_SECONDS=60, with new inputs each time
-	$(call ready,,fuzz-build)
-	@$(PYTEST) tests/fuzz -m '' -k test_new --seconds $(FUZZ_SECONDS)
-
-# Debian's Python has Debian's pytest.
-PYTEST = /usr/bin/python3 -m pytest
-COPY = $(BUILD)/two-files
-# The stages are of the library as it is: tests ask them what they are.
-check-two-files: ## run the unit tests and those of the examples on the two files of make amalgamation
-	$(call ready,,amalgamation $(PROGRAMS))
-	@tools/files --copy $(COPY) && cp --parents $(PROGRAMS) $(COPY) && rm $(COPY)/common/*.c && cp $(TWO_FILES)/our_control.c $(COPY)/common
-	+@[ ! -f $(COPY)/Makefile ] || $(MAKE) --no-print-directory $(JOBS) -C $(COPY) LIBRARY_SOURCES=common/our_control.c \
-		UNIT_PARTS="$(filter-out $(LIBRARY_SOURCES),$(UNIT_PARTS))" examples verbs-sim \
-		$(TESTS)/unit-tests $(AGAINST) $(LOADED)
-	@cd $(COPY) && $(PYTEST) -q tests/unit tests/sim/test_rows.py -k 'test_in_c or examples and not (ping_sr_0 or two-files)'
-
-check-lab: ## run all tests of the lab itself, also the slow ones
-	$(call ready,build lab tests,devices/devices)
-	@$(PYTEST) -q tests/lab -m ''
-
-# Not part of `check`: see tests/README.md for when to run them.
-tsan: all ## test the programs with ThreadSanitizer, in the lab
-	@tests/sanitize thread
-
-asan: all ## test them with AddressSanitizer and UndefinedBehaviorSanitizer
-	@tests/sanitize address
-
-memcheck: all ## test them with valgrind
-	$(call ready,sanitize)
-	@tests/sanitize memcheck
-
-coverage: ## print which lines of the programs are run by the tests that need no device
-	$(call ready,build tests coverage)
-	@tests/coverage
-
-# Slow, hence no part of `make check`; MUTANTS="--folders common" and the like go to the script.
-mutants: ## N=50 SEED=1: plant faults at random in the programs, and count those that a test notices
-	$(call ready,build tests)
-	@tests/mutate/run $(if $(N),--count $(N)) $(if $(SEED),--seed $(SEED)) $(MUTANTS)

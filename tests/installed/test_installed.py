@@ -14,6 +14,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
+import pytest
+
 TOP = Path(__file__).resolve().parents[2]
 WARNINGS = "-pedantic -Wall -Wextra -Wmissing-prototypes -Werror".split()
 USING = Path(__file__).parent / "using"  # which tests/bare builds with meson and CMake, too
@@ -24,7 +26,7 @@ TABLES = {"our_cm_nonblocking", "our_busy_polling", "our_nonblocking_channel"}
 def run(*words: object, env: dict[str, str] | None = None, cwd: Path = TOP) -> str:
     """A command that has to succeed; what it prints."""
     done = subprocess.run(
-        list(map(str, words)), cwd=cwd, env={**os.environ, **(env or {})}, capture_output=True, text=True, timeout=300
+        list(map(str, words)), cwd=cwd, env={**os.environ, **(env or {})}, capture_output=True, text=True, timeout=900
     )
     assert done.returncode == 0, f"{words}: {done.stdout}{done.stderr}"
     return done.stdout
@@ -69,6 +71,24 @@ class TwoFiles(unittest.TestCase):
             self.assertRegex(text.split("*/")[1], r"our_control [\d.]+, commit [0-9a-f]{12}")
             self.assertIn("Redistribution and use", text)
             self.assertEqual(text.count("SPDX-License-Identifier"), 1)
+
+
+    @pytest.mark.long
+    @pytest.mark.timeout(1800)
+    def test_the_library_s_tests_pass_with_them(self) -> None:
+        """In a copy of the tree that has them in the place of the library's sources. The stages are those of this tree: rows ask
+        them what they are."""
+        copy = TOP / "build/two-files"
+        run(TOP / "tools/files", "--copy", copy)
+        for path in (copy / "common").glob("*.c"):
+            path.unlink()
+        shutil.copy(self.folder / "our_control.c", copy / "common")
+        for program in make("print-PROGRAMS").split():
+            shutil.copy(TOP / program, copy / program)
+        built = [f"build/tests/{name}" for name in ("unit-tests", "peer", "parts", "allocations.so", "gate.so", "gids.so")]
+        make(f"-j{os.cpu_count()}", "-C", copy, "LIBRARY_SOURCES=common/our_control.c", "examples", "verbs-sim", *built)
+        rows = "test_in_c or examples and not (ping_sr_0 or two-files)"
+        run("/usr/bin/python3", "-m", "pytest", "-q", "-p", "no:xdist", "tests/unit", "tests/sim/test_rows.py", "-k", rows, cwd=copy)
 
 
 class Installed(unittest.TestCase):

@@ -2,7 +2,7 @@
 """lab/run, as its users call it: in a directory of its own, and with a cache that may be damaged.
 
 Contract: each test has its own TMPDIR, whose name is in the command line of each QEMU that it starts. The kernel is that
-of LAB_KERNEL (make check-lab KERNEL=6.12), or the default.
+of LAB_KERNEL (LAB_KERNEL=6.12 python3 -m pytest tests/lab -m ''), or the default.
 """
 
 import hashlib
