@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Compares docs/structures.md with the installed headers and with the programs' sources."""
+"""docs/structures.md and docs/verbs.md, against the installed headers and the programs' sources."""
 
+import re
 import subprocess
 
 import pytest
 
 from devices import causes
-from tools.website import structures
+from tools.website import prototypes, structures, verbs
+from tools.website.pages import TOP
 
 REQUIRED = """ibv_recv_wr ibv_send_wr ibv_sge ibv_qp ibv_cq ibv_wc ibv_mr ibv_pd ibv_qp_init_attr ibv_comp_channel ibv_context
 ibv_device ibv_device_attr ibv_port_attr rdma_cm_id rdma_conn_param rdma_cm_event rdma_event_channel""".split()
@@ -52,3 +54,25 @@ def test_codes(kind: str, enumeration: str) -> None:
 def test_a_use_is_found() -> None:
     for structure, field in (("ibv_send_wr", "wr.rdma.rkey"), ("ibv_wc", "imm_data"), ("rdma_cm_event", "param.conn")):
         assert list(structures.users(structure, field)), f"{structure}.{field}"
+
+
+def test_the_verbs_are_those_that_are_used() -> None:
+    used = verbs.used()
+    assert len(used) > 50
+    assert verbs.documented() == used
+
+
+def test_prototypes() -> None:
+    """Each part of the page asks for its own: lint checks that they are current."""
+    page = (TOP / "docs/verbs.md").read_text()
+    asked = re.findall(r"^<!-- table: (prototypes-\S+) -->$", page, re.MULTILINE)
+    assert asked == list(prototypes.parts())
+    assert {verb for part in asked for verb in prototypes.parts()[part]} == set(verbs.documented())
+
+
+def test_layout() -> None:
+    """A macro's prototype has the types of the function behind it; lines are short."""
+    found = prototypes.prototypes()
+    assert found["ibv_dealloc_pd"] == "int ibv_dealloc_pd(struct ibv_pd *pd);"
+    assert "struct ibv_port_attr *port_attr" in found["ibv_query_port"]
+    assert prototypes.wrapped("int f(", ["int " + "a" * 50, "int " + "b" * 50]) == f"int f(int {'a' * 50},\n      int {'b' * 50});"

@@ -1,16 +1,21 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Place: tests of bench/comparison/cpu.py: compares it with processes that know their own use of the CPU. Nothing is
-asserted about how long anything takes."""
+"""Place: tests of what is measured and said of the machine: cpu.py against processes that know their own use of the CPU, of
+which nothing is asserted about how long it takes; counters.py with software events of perf, or with outputs of it; and place.py
+of a processor that saves power, with files made up, as virtual machines have none."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
+from pathlib import Path
+from unittest.mock import patch
 
-from bench.comparison import cpu
+from bench.comparison import children, counters, cpu, place
 
 # Waits for a line, works in bursts of 300 us of CPU, far below a tick, says what it used, waits for its end.
 BURSTS = """
@@ -124,3 +129,82 @@ class Arithmetic(unittest.TestCase):
 
     def test_the_kernels_threads_have_names(self) -> None:
         self.assertTrue(all("/" not in name for name in cpu.kernel_threads().values()))
+
+
+# ---- perf -------------------------------------------------------------------------------------------------
+
+# What perf 6.1 wrote: a counter, one that is shared with others, one that there is not, one whose process slept.
+WRITTEN = """461636060,ns,duration_time,461636060,100.00,0.000,/sec
+923272120,,cycles:u,461000000,100.00,2.000,GHz
+<not supported>,,instructions,0,100.00,,
+<not counted>,msec,task-clock,0,100.00,,
+"""
+
+
+class Counters(unittest.TestCase):
+    """perf."""
+
+    def test_what_was_not_counted_is_left_out(self) -> None:
+        self.assertEqual(counters.parse(WRITTEN), {"duration_time": 461636060, "cycles": 923272120})
+        self.assertEqual(counters.parse("Error:\n"), {})
+
+    def test_without_perf_that_is_said(self) -> None:
+        with patch("shutil.which", return_value=None):
+            self.assertIn("not installed", counters.absent())
+
+    def test_an_event_that_there_is_not_is_named(self) -> None:
+        said = subprocess.CompletedProcess([], 0, "", WRITTEN)
+        with patch("shutil.which", return_value="perf"), patch("subprocess.run", return_value=said):
+            self.assertRegex(counters.absent(("cycles", "instructions")), "offers instructions$")
+            self.assertEqual(counters.absent(("cycles",)), "")
+
+    def test_a_process_that_spins(self) -> None:
+        if shutil.which("perf") is None or counters.absent(("task-clock",)):
+            return  # what can be tested without it was
+        with tempfile.TemporaryDirectory() as folder:
+            all_children = children.Children(Path(folder))
+            self.addCleanup(all_children.end_all)
+            spinning = all_children.start("spinning", [sys.executable, "-c", "while True: pass"])
+            perf = counters.begin(all_children, [spinning.pid], ("task-clock", "page-faults"))
+            time.sleep(0.5)
+            found = counters.end(all_children, perf)
+            all_children.end_all()
+        self.assertEqual(set(found), {"perf_task_clock", "perf_page_faults"})
+        self.assertTrue(0 < found["perf_task_clock"] <= 1010, found)  # milliseconds a second
+
+
+# ---- A processor that saves power -------------------------------------------------------------------------
+
+
+def write(cpus: Path, files: dict[str, str]) -> None:
+    """As in /sys/devices/system/cpu."""
+    for name, text in files.items():
+        (cpus / name).parent.mkdir(parents=True, exist_ok=True)
+        (cpus / name).write_text(text + "\n")
+
+
+def state(number: int, name: str, us: int, disabled: int = 0) -> dict[str, str]:
+    folder = f"cpu0/cpuidle/state{number}"
+    return {f"{folder}/name": name, f"{folder}/latency": str(us), f"{folder}/disable": str(disabled)}
+
+
+def test_nothing_is_known(tmp_path: Path) -> None:
+    assert place.unsteady(tmp_path) == [] and place.turbo(tmp_path) == "" and place.idle_states(tmp_path) == []
+
+
+def test_each_is_named_with_its_remedy(tmp_path: Path) -> None:
+    write(tmp_path, {"cpu0/cpufreq/scaling_governor": "powersave", "intel_pstate/no_turbo": "0", **state(0, "POLL", 0), **state(1, "C1", 2), **state(2, "C6", 150)})
+    governor, idle, turbo = place.unsteady(tmp_path)
+    assert "powersave" in governor and governor.endswith("cpupower frequency-set -g performance")
+    assert "(C6 takes 150 us)" in idle and "cpupower idle-set -D 10" in idle
+    assert turbo.endswith(f"echo 1 >{tmp_path}/intel_pstate/no_turbo")
+
+
+def test_all_is_steady(tmp_path: Path) -> None:
+    write(tmp_path, {"cpu0/cpufreq/scaling_governor": "performance", "cpufreq/boost": "0", **state(1, "C1", 2), **state(2, "C6", 150, disabled=1)})
+    assert place.unsteady(tmp_path) == [] and place.turbo(tmp_path) == "off" and place.idle_states(tmp_path) == [("C1", 2)]
+
+
+def test_boost(tmp_path: Path) -> None:
+    write(tmp_path, {"cpufreq/boost": "1"})
+    assert place.unsteady(tmp_path)[0].endswith(f"echo 0 >{tmp_path}/cpufreq/boost")
