@@ -121,7 +121,8 @@ def test_each_allocation_fails(pair: tuple[str, ...], side: int) -> None:
     for name in ALLOCATIONS:
         for number in count(1):
             run = play(pair, [], "--fail", f"{side}:{name}:{number}")
-            judge(pair, run, side, {0, 1})
+            if not re.search("^sh: .*Out of space$", run.err, re.MULTILINE):  # an allocation of the shell that opens stdin
+                judge(pair, run, side, {0, 1})
             if not run.fault:
                 break
 
