@@ -83,8 +83,8 @@ $(EVERY_WAY): $(call objects,$(wildcard ways/*.c))
 # Asked only when the program is linked: ways/io_uring.c is empty without liburing.
 $(EVERY_WAY): LIBS += $(shell echo "int main(void) { return 0; }" | $(CC) -x c - -luring -o /dev/null 2>/dev/null && echo -luring)
 $(EVENTS): $(BUILD)/bench/ping_rc_0_events.o
-# Connections by bare verbs: nothing that these programs have of the archives calls librdmacm; a sanitizer keeps all of it.
-$(call both,beyond/ping-rc-0) $(EVENTS): LIBS = $(if $(findstring -fsanitize,$(LDFLAGS)),-lrdmacm) -libverbs -pthread
+# Connections by bare verbs: nothing that these programs have of the archives calls librdmacm; sanitizers and gcov keep all of it.
+$(call both,beyond/ping-rc-0) $(EVENTS): LIBS = $(if $(filter -fsanitize% --coverage,$(LDFLAGS)),-lrdmacm) -libverbs -pthread
 $(NINE) $(EVERY_WAY) $(EVENTS): $(BUILD)/program/$$(@F)_main.o $(SUITE)
 	$(LINK)
 
