@@ -356,6 +356,12 @@ void our_start_cm_call(struct our_control *control);
 void our_stop_watching(struct our_control *control);
 
 /*
+ * Listener: there are enough clients, so new ones need not wait until it ends to be refused; with a
+ * way of waiting that refuses none, they do. Does not wait.
+ */
+void our_refuse_requests(struct our_control *listener);
+
+/*
  * How the connection has ended, as far as the CM can tell without waiting: 0: it has not;
  * ECONNRESET: the peer has disconnected; ENODEV: the device was removed; EHOSTUNREACH: the peer is
  * no longer reachable; or an errno value, reported. Costs a system call if the table does not

@@ -171,6 +171,12 @@ void our_stop_watching(struct our_control *control)
 		control->config->waiting.cm->stop_watching(control);
 }
 
+void our_refuse_requests(struct our_control *listener)
+{
+	if (listener->config->waiting.cm->refuse_requests)
+		listener->config->waiting.cm->refuse_requests(listener);
+}
+
 int our_await_cm_event(struct our_control *control, enum rdma_cm_event_type expected, int called)
 {
 	if (!our_private(control)->has_channel) /* its events come to its listener */

@@ -207,6 +207,12 @@ struct our_cm_ops {
 	void (*stop_watching)(struct our_control *control);
 
 	/*
+	 * Listener: refuses the connect requests that were not taken, and all that come from now on,
+	 * because there are enough clients. Does not wait. May be NULL: they wait for the id's end.
+	 */
+	void (*refuse_requests)(struct our_control *listener);
+
+	/*
 	 * See our_await_cm_event, our_migrate_id. Never called if the connection is made without
 	 * the CM.
 	 */

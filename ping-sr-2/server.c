@@ -8,7 +8,6 @@
 
 #include "common/private.h"
 #include "measure/run.h"
-#include "ping-sr-2/cm_events.h"
 #include "ping-sr-2/server.h"
 #include "program/admission.h"
 #include "program/report.h"
@@ -56,7 +55,7 @@ int our_threaded_listener(struct our_control *listener)
 		else if (!our_admit_client(listener, &agent))
 			start_agent(agent);
 	}
-	our_reject_all(listener); /* new clients need not wait until we end */
+	our_refuse_requests(listener); /* new clients need not wait until we end */
 	ret = our_end_of_admission(run->admission, ret);
 	our_destroy_id(listener);
 	return ret;
