@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 
 #include "common/clock.h"
@@ -143,6 +144,19 @@ void our_write_json(const struct our_measured *run, const struct our_statistics 
 	fputc('\n', file);
 }
 
+/* A result line: a name and a value. */
+static void __attribute__((format(printf, 2, 3)))
+print_line(const char *name, const char *format, ...)
+{
+	va_list arguments;
+
+	printf("  %-14s ", name);
+	va_start(arguments, format);
+	vprintf(format, arguments);
+	va_end(arguments);
+	putchar('\n');
+}
+
 static void report_round_trips(const struct our_histogram *round_trips)
 {
 	char text[128];
@@ -155,10 +169,9 @@ static void report_round_trips(const struct our_histogram *round_trips)
 					percentiles[i].name,
 					microseconds(our_histogram_percentile(
 						round_trips, percentiles[i].percent)));
-	our_report_string("round trip", "min %.1f  mean %.1f%s  max %.1f us",
-			  microseconds(round_trips->min),
-			  our_histogram_mean(round_trips) / OUR_NS_PER_US, text,
-			  microseconds(round_trips->max));
+	print_line("round trip", "min %.1f  mean %.1f%s  max %.1f us",
+		   microseconds(round_trips->min), our_histogram_mean(round_trips) / OUR_NS_PER_US,
+		   text, microseconds(round_trips->max));
 }
 
 static void report_stream(const struct our_stream_statistics *stream)
@@ -167,40 +180,38 @@ static void report_stream(const struct our_stream_statistics *stream)
 	const struct our_histogram *polls = &stream->completions_per_poll;
 
 	if (posts->count)
-		our_report_string("WRs a post",
-				  "mean %.1f  p50 %" PRIu64 "  p99 %" PRIu64 "  max %" PRIu64,
-				  our_histogram_mean(posts), our_histogram_percentile(posts, 50),
-				  our_histogram_percentile(posts, 99), posts->max);
+		print_line("WRs a post",
+			   "mean %.1f  p50 %" PRIu64 "  p99 %" PRIu64 "  max %" PRIu64,
+			   our_histogram_mean(posts), our_histogram_percentile(posts, 50),
+			   our_histogram_percentile(posts, 99), posts->max);
 	if (polls->count)
-		our_report_string("WCs a poll",
-				  "mean %.1f  p50 %" PRIu64 "  p99 %" PRIu64 "  max %" PRIu64,
-				  our_histogram_mean(polls), our_histogram_percentile(polls, 50),
-				  our_histogram_percentile(polls, 99), polls->max);
+		print_line("WCs a poll",
+			   "mean %.1f  p50 %" PRIu64 "  p99 %" PRIu64 "  max %" PRIu64,
+			   our_histogram_mean(polls), our_histogram_percentile(polls, 50),
+			   our_histogram_percentile(polls, 99), polls->max);
 	if (stream->credit_messages || stream->credit_stalls)
-		our_report_string("credits",
-				  "%" PRIu64 " messages, %" PRIu64 " stalls for lack of credit",
-				  stream->credit_messages, stream->credit_stalls);
+		print_line("credits", "%" PRIu64 " messages, %" PRIu64 " stalls for lack of credit",
+			   stream->credit_messages, stream->credit_stalls);
 }
 
 static void report_counters(const struct our_statistics *statistics)
 {
 	const struct our_cpu_use *used = &statistics->used;
 
-	our_report_string("CQ polls", "%" PRIu64 ", of which %" PRIu64 " empty",
-			  statistics->cq_polls, statistics->cq_empty_polls);
-	our_report_string("completions", "%" PRIu64 ", %.2f for each poll that was not empty",
-			  statistics->completions,
-			  ratio((double)statistics->completions,
-				(double)(statistics->cq_polls - statistics->cq_empty_polls)));
+	print_line("CQ polls", "%" PRIu64 ", of which %" PRIu64 " empty", statistics->cq_polls,
+		   statistics->cq_empty_polls);
+	print_line("completions", "%" PRIu64 ", %.2f for each poll that was not empty",
+		   statistics->completions,
+		   ratio((double)statistics->completions,
+			 (double)(statistics->cq_polls - statistics->cq_empty_polls)));
 	if (statistics->sleeps)
-		our_report_string(
-			"sleeps",
-			"%" PRIu64 ", of which %" PRIu64
-			" ended without a completion; %.2f completions each",
-			statistics->sleeps, statistics->empty_wake_ups,
-			ratio((double)statistics->completions, (double)statistics->sleeps));
-	our_report_string("switches", "%" PRIu64 " voluntary, %" PRIu64 " involuntary",
-			  used->voluntary_switches, used->involuntary_switches);
+		print_line("sleeps",
+			   "%" PRIu64 ", of which %" PRIu64
+			   " ended without a completion; %.2f completions each",
+			   statistics->sleeps, statistics->empty_wake_ups,
+			   ratio((double)statistics->completions, (double)statistics->sleeps));
+	print_line("switches", "%" PRIu64 " voluntary, %" PRIu64 " involuntary",
+		   used->voluntary_switches, used->involuntary_switches);
 }
 
 static void show_block(const struct our_measured *run, const struct our_statistics *statistics)
@@ -213,22 +224,22 @@ static void show_block(const struct our_measured *run, const struct our_statisti
 	       statistics->messages, statistics->message_size,
 	       statistics->verified ? ", every byte verified" : "",
 	       statistics->complete ? "" : ", run not completed");
-	our_report_string("connection", "%s on %s, %s to %s", run->transport, run->device,
-			  run->local_address, run->peer_address);
+	print_line("connection", "%s on %s, %s to %s", run->transport, run->device,
+		   run->local_address, run->peer_address);
 	if (!statistics->messages)
 		return; /* the rest would be zeros */
 	report_round_trips(&statistics->round_trips);
-	our_report_string("rate", "%.0f messages/s, %.3f MB/s%s", rate,
-			  rate * (double)statistics->message_size / 1e6,
-			  statistics->stream ? "" : " each way");
-	our_report_string("CPU, process", "%.3f s user, %.3f s system, in %.3f s",
-			  (double)used->process_user_us / 1e6,
-			  (double)used->process_system_us / 1e6, seconds);
+	print_line("rate", "%.0f messages/s, %.3f MB/s%s", rate,
+		   rate * (double)statistics->message_size / 1e6,
+		   statistics->stream ? "" : " each way");
+	print_line("CPU, process", "%.3f s user, %.3f s system, in %.3f s",
+		   (double)used->process_user_us / 1e6, (double)used->process_system_us / 1e6,
+		   seconds);
 	if (!used->machine_is_known)
 		return;
-	our_report_string("CPU, machine", "%.3f s busy; at the ticks %.3f s user, %.3f s system",
-			  (double)used->machine_busy_us / 1e6, (double)used->machine_user_us / 1e6,
-			  (double)used->machine_system_us / 1e6);
+	print_line("CPU, machine", "%.3f s busy; at the ticks %.3f s user, %.3f s system",
+		   (double)used->machine_busy_us / 1e6, (double)used->machine_user_us / 1e6,
+		   (double)used->machine_system_us / 1e6);
 }
 
 int our_show_results(const struct our_measured *run, const struct our_statistics *statistics,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What goes to stderr when something fails, and the result lines on stdout.
- * See report.h.
+ * What goes to stderr when something fails. See report.h.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -9,9 +8,10 @@
 #include <string.h>
 
 #include "program/report.h"
-#include "program/stop.h"
 
-static const char *program_name = "?"; /* written before threads start, then only read */
+/* Written before threads start and after they have ended, and otherwise only read. */
+static const char *program_name = "?";
+static const struct our_stop *program_stop;
 
 void our_set_program_name(const char *name)
 {
@@ -23,12 +23,17 @@ const char *our_program_name(void)
 	return program_name;
 }
 
+void our_set_reported_stop(const struct our_stop *stop)
+{
+	program_stop = stop;
+}
+
 int our_report_error(const char *call, int error, const char *advice, ...)
 {
 	char text[512] = "";
 	va_list arguments;
 
-	if (error == EINTR && our_stop_requested(our_program_stop()))
+	if (error == EINTR && our_stop_requested(program_stop))
 		return error;
 	if (advice) {
 		va_start(arguments, advice);
@@ -49,15 +54,4 @@ void our_report_sentence(const char *sentence, ...)
 	vsnprintf(text, sizeof(text), sentence, arguments);
 	va_end(arguments);
 	fprintf(stderr, "%s: %s\n", program_name, text);
-}
-
-void our_report_string(const char *name, const char *format, ...)
-{
-	char text[256];
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(text, sizeof(text), format, arguments);
-	va_end(arguments);
-	printf("  %-14s %s\n", name, text);
 }

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * SIGINT and SIGTERM end a program in an orderly way. See stop.h.
+ * SIGINT and SIGTERM end a program in an orderly way, and stdout loses nothing. See stop.h.
  */
 #include <errno.h>
+#include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "common/clock.h"
 #include "program/report.h"
-#include "program/stdout.h"
 #include "program/stop.h"
 
 /* Two signals so close together count as one: timeout(1) sends to a process and its group. */
@@ -43,6 +45,63 @@ static void handle_signal(int signal_number)
 	errno = saved_errno;
 }
 
+/*
+ * Waits until write(2) does not block, or fails. Returns false if the program is to leave before.
+ * Does not wait in write(2), because a signal may interrupt another thread than this one.
+ */
+static bool await_reader(void)
+{
+	struct pollfd fds[] = {
+		{ .fd = STDOUT_FILENO, .events = POLLOUT },
+		{ .fd = our_leave_fd(stop), .events = POLLIN },
+	};
+
+	while (poll(fds, 2, -1) < 0 && errno == EINTR)
+		;
+	return fds[0].revents || !fds[1].revents;
+}
+
+/* What the C library calls when the stream has something to write. 0: it could not be written. */
+static ssize_t write_all(void *cookie, const char *text, size_t size)
+{
+	size_t done = 0, part;
+	ssize_t written;
+
+	(void)cookie;
+	while (done < size) {
+		if (!await_reader()) {
+			errno = EAGAIN;
+			return 0;
+		}
+		part = size - done < PIPE_BUF ? size - done : PIPE_BUF; /* a ready pipe takes it */
+		written = write(STDOUT_FILENO, text + done, part);
+		if (written >= 0)
+			done += (size_t)written;
+		else if (errno != EINTR && errno != EAGAIN)
+			return 0;
+	}
+	return (ssize_t)size;
+}
+
+/*
+ * Replaces the stream stdout, which glibc allows, by one that loses nothing to a signal: see
+ * fopencookie(3). When a signal interrupts write(2), the C library drops what a stream has buffered,
+ * and the alarms of a program that was asked to stop interrupt it again and again. Returns 0, or an
+ * errno value, reported, and nothing has changed.
+ */
+static int guard_stdout(void)
+{
+	cookie_io_functions_t functions = { .write = write_all };
+	FILE *stream = fopencookie(NULL, "w", functions);
+
+	if (!stream)
+		return our_report_error("fopencookie", errno, NULL);
+	setvbuf(stream, NULL, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF, BUFSIZ);
+	fflush(stdout);
+	stdout = stream;
+	return 0;
+}
+
 /* The alarm first, because the other handlers set it. */
 static const int signals[] = { SIGALRM, SIGINT, SIGTERM };
 #define N_SIGNALS (sizeof(signals) / sizeof(signals[0]))
@@ -56,6 +115,7 @@ int our_catch_signals(void)
 	ret = our_create_stop(&stop);
 	if (ret)
 		return our_report_error(ret == ENOMEM ? "calloc" : "eventfd", ret, NULL);
+	our_set_reported_stop(stop);
 	sigemptyset(&action.sa_mask);
 	/*
 	 * soft-iWARP may send one to a process that posts to a connection that is gone:
@@ -68,7 +128,7 @@ int our_catch_signals(void)
 		if (sigaction(signals[i], &action, NULL))
 			goto err_ignore_signals;
 	}
-	ret = our_guard_stdout();
+	ret = guard_stdout();
 	if (ret)
 		our_ignore_signals();
 	return ret;
@@ -86,6 +146,7 @@ void our_ignore_signals(void)
 	fflush(stdout); /* it may wait for its reader: this is the last chance to end that */
 	for (i = 0; i < N_SIGNALS; i++)
 		signal(signals[i], SIG_IGN);
+	our_set_reported_stop(NULL);
 	our_destroy_stop(stop);
 	stop = NULL;
 }

@@ -16,7 +16,8 @@
  * alarm(2).
  *
  * Ignores SIGPIPE: the failed write reports the error. A signal that interrupts a write to stdout
- * loses nothing: see program/stdout.h.
+ * loses nothing: stdout waits for its reader also after a signal, until a second one asks to leave, and
+ * then fflush(3) fails with EAGAIN.
  *
  * Returns 0, and our_ignore_signals undoes it; or an errno value of sigaction(2), eventfd(2) or
  * fopencookie(3), reported. Call it once, from main, before any other thread runs.

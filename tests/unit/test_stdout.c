@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of program/stdout.h: results that a slow reader has yet to take, when signals
+ * Place: unit tests of program/stop.h: results that a slow reader has yet to take, when signals
  * interrupt the program that writes them. The program is a process of its own, whose stdout is a
  * pipe that is full.
  */
@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "measure/results.h"
-#include "program/stdout.h"
 #include "program/stop.h"
 #include "tests/unit/unit.h"
 
@@ -160,7 +159,7 @@ UNIT_TEST(it_is_written_in_parts)
 	memset(text, 'a', sizeof(text));
 	ck_assert_int_eq(pipe(out), 0);
 	ck_assert_int_ge(dup2(out[1], STDOUT_FILENO), 0);
-	ck_assert_int_eq(our_guard_stdout(), 0);
+	ck_assert_int_eq(our_catch_signals(), 0);
 	ck_assert_uint_eq(fwrite(text, 1, sizeof(text), stdout), sizeof(text));
 	ck_assert_int_eq(fflush(stdout), 0);
 	ck_assert_int_eq(read(out[0], found, sizeof(found)), sizeof(text));
