@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "devices/check.h"
-#include "program/look_up.h"
+#include "program/option_values.h"
 
 static const struct step {
 	const char *name;

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "devices/devices.h"
-#include "program/numbers.h"
+#include "program/option_values.h"
 #include "program/options.h"
 #include "program/report.h"
 

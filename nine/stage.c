@@ -7,7 +7,6 @@
 #include "ping-sr-0/ping.h"
 #include "ping-sr-1/connect_info.h"
 #include "ping-sr-2/server.h"
-#include "program/connect_info.h"
 #include "program/stage.h"
 
 #define JOIN(a, b) a##b

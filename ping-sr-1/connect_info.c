@@ -10,7 +10,6 @@
 #include "measure/run.h"
 #include "ping-sr-1/connect_info.h"
 #include "program/admission.h"
-#include "program/connect_info.h"
 #include "program/report.h"
 #include "program/stage.h"
 

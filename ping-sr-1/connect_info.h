@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "program/options.h"
+#include "program/stage.h"
 
 #define OUR_CONNECT_INFO_MAGIC   0x4f555231u /* "OUR1" */
 #define OUR_CONNECT_INFO_VERSION 1
@@ -25,6 +25,9 @@ extern struct our_client_limits {
 	uint64_t max_count;
 	uint64_t max_size;
 } our_client_limits;
+
+/* What a stage tells by it. connect_info.c. */
+extern const struct our_connect_info_ops our_private_data;
 
 /* The options for these, and those that have no effect. */
 extern const struct our_option our_client_limits_options[];

@@ -6,7 +6,6 @@
 #include "ping-sr-0/ping.h"
 #include "ping-sr-1/connect_info.h"
 #include "ping-sr-4/server.h"
-#include "program/connect_info.h"
 #include "program/stage.h"
 
 const struct our_stage our_stage = {

@@ -7,7 +7,6 @@
 #include "ping-sr-1/connect_info.h"
 #include "ping-sr-2/server.h"
 #include "ping-sr-5/spin.h"
-#include "program/connect_info.h"
 #include "program/stage.h"
 
 static const struct our_option spin_options[] = {

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "program/admission.h"
-#include "program/memory_limit.h"
 #include "program/options.h"
 #include "program/report.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * How much memory the process may take. See memory_limit.h.
+ * How much memory a process may take: what the machine has, or less in a container, whose control groups
+ * limit it. See admission.h.
  */
 #include <inttypes.h>
 #include <limits.h>
@@ -9,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "program/memory_limit.h"
+#include "program/admission.h"
 
 #define GROUPS "/sys/fs/cgroup" /* where systemd and container runtimes mount them */
 

@@ -1,16 +1,57 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The values of options. See option_values.h.
+ * What people type, as values: numbers, read strictly, words, and addresses. See option_values.h.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "program/numbers.h"
 #include "program/option_values.h"
-#include "program/options.h"
 #include "program/report.h"
+
+static unsigned int shift_of_suffix(char suffix)
+{
+	switch (tolower((unsigned char)suffix)) {
+	case 'k':
+		return 10;
+	case 'm':
+		return 20;
+	case 'g':
+		return 30;
+	default:
+		return 0;
+	}
+}
+
+int our_parse_number(const char *text, bool suffixes, uint64_t min, uint64_t max, uint64_t *value)
+{
+	unsigned long long number;
+	unsigned int shift = 0;
+	char *end;
+
+	/* strtoull alone would accept leading space and a sign. */
+	if (!isdigit((unsigned char)text[0]))
+		return EINVAL;
+	errno = 0;
+	number = strtoull(text, &end, 10);
+	if (suffixes && *end) {
+		shift = shift_of_suffix(*end);
+		if (shift)
+			end++;
+	}
+	if (*end)
+		return EINVAL;
+	if (errno || number > UINT64_MAX >> shift)
+		return ERANGE;
+	number <<= shift;
+	if (number < min || number > max)
+		return ERANGE;
+	*value = number;
+	return 0;
+}
 
 const char *our_typed_option(const struct our_option *option, char *typed, size_t size)
 {
@@ -57,4 +98,26 @@ int our_take_word(const struct our_option *option, const char *text, uint64_t *v
 	our_report_sentence("%s takes one of %s, not '%s'; see --help",
 			    our_typed_option(option, typed, sizeof(typed)), option->argument, text);
 	return EINVAL;
+}
+
+int our_look_up_addresses(const char *address, const char *port, struct addrinfo **addresses)
+{
+	struct addrinfo hints;
+	int ret;
+
+	memset(&hints, 0, sizeof(hints));
+	hints.ai_socktype = SOCK_STREAM; /* one entry an address, rather than one a protocol */
+	hints.ai_flags = AI_NUMERICSERV | (address ? 0 : AI_PASSIVE);
+	ret = getaddrinfo(address, port, &hints, addresses);
+	if (!ret)
+		return 0;
+	our_report_sentence("address '%s': %s", address ? address : "any",
+			    ret == EAI_SYSTEM ? strerror(errno) : gai_strerror(ret));
+	return ret == EAI_NONAME || ret == EAI_NODATA || ret == EAI_ADDRFAMILY ? EINVAL : EAGAIN;
+}
+
+void our_free_addresses(struct addrinfo *addresses)
+{
+	if (addresses)
+		freeaddrinfo(addresses);
 }

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "program/look_up.h"
 #include "program/option_values.h"
 #include "program/options.h"
 #include "program/report.h"
@@ -86,6 +85,31 @@ static void show_help(const struct our_program *program)
 	       "2 wrong usage.\n");
 }
 
+static void print_fact(const char *name, bool value)
+{
+	printf(", \"%s\": %s", name, value ? "true" : "false");
+}
+
+/* What tests and tools that run every stage need to know of one, as one line of JSON. */
+static void describe(const struct our_stage *stage)
+{
+	const struct our_option *const *of_server = stage->server_options;
+
+	printf("{\"stage\": \"%s\", \"cm_events\": \"%s\", \"completions\": \"%s\"", stage->name,
+	       stage->waiting.cm->name, stage->waiting.completions->name);
+	print_fact("negotiates",
+		   stage->connect_info); /* each side knows count and size of the other */
+	print_fact("serves_many", of_server[0] == our_max_clients_options ||
+					  of_server[1] == our_max_clients_options);
+	print_fact("loop", stage->reactions); /* which serves all clients */
+	print_fact("sleeps", stage->sleeps);
+	print_fact("notices_death", !stage->misses_end);
+	print_fact("roce_only", stage->roce_only);
+	print_fact("one_way", stage->one_way);
+	print_fact("agent_sees", !stage->unseen);
+	printf(", \"one_sided\": %d}\n", stage->one_sided);
+}
+
 /*
  * The form of the options that getopt_long(3) needs; a long option stands for its place in the
  * list.
@@ -135,7 +159,7 @@ static int take_special(int letter, const char *argument, struct our_options *op
 		printf("%s %s\n", options->program->name, OUR_VERSION);
 		return ECANCELED;
 	case 0: /* the only one without a letter */
-		our_describe(options->program->made_of);
+		describe(options->program->made_of);
 		return ECANCELED;
 	default: /* an option that is missing in this function */
 		return usage_error("option not implemented", "");

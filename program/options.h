@@ -10,8 +10,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "program/trace.h"
-
 struct addrinfo;
 
 #define OUR_EXIT_DONE   0
@@ -94,6 +92,13 @@ struct our_program {
 	const struct our_option *options[OUR_MAX_TABLES]; /* NULL: none */
 };
 
+/* -t and -T: see our_trace. */
+enum our_trace_level {
+	OUR_TRACE_NOTHING,
+	OUR_TRACE_CALLS,    /* of the calls that move messages only the first on each queue */
+	OUR_TRACE_MESSAGES, /* each call */
+};
+
 struct our_options {
 	const struct our_program *program;
 	const char *address;        /* as typed; NULL: any */
@@ -125,7 +130,7 @@ void our_add_options(struct our_program *program, const struct our_option *optio
 /*
  * Reads the command line into *options and the parts' own variables, looks up the address
  * (getaddrinfo(3)), sets the program's name, and with -t or -T executes the program again, traced
- * (trace.h). Keeps pointers to argv's strings, does not copy them. our_every_option is added to the
+ * (our_trace). Keeps pointers to argv's strings, does not copy them. our_every_option is added to the
  * program's tables.
  *
  * Returns 0: go on, and call our_unprocess_options at the end; ECANCELED: --help, --version or
@@ -151,5 +156,20 @@ int our_options_exit_status(int error);
  * takes) is OUR_EXIT_USAGE; all others are OUR_EXIT_FAILED.
  */
 int our_exit_status(int error);
+
+/* ---- trace.c ---- */
+
+/*
+ * Executes this program with the same arguments under verbs-trace, in the same process; each line
+ * of the trace begins with our_program_name(). Returns 0 if there is nothing to do, because `level`
+ * is OUR_TRACE_NOTHING or because the program has already been executed in this way. Returns EINVAL
+ * if verbs-trace cannot be executed, reported with the remedy; ENOMEM, reported. Call it from main,
+ * before there is another thread or a descriptor.
+ *
+ * The tool is the file that the environment variable VERBS_TRACE_TOOL names; otherwise where it was
+ * when the program was built (the macro OUR_VERBS_TRACE), or in the directory verbs-trace/ of this
+ * project, or beside the program.
+ */
+int our_trace(enum our_trace_level level, int argc, char **argv);
 
 #endif

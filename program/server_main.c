@@ -5,7 +5,6 @@
 #include "measure/run.h"
 #include "program/admission.h"
 #include "program/config.h"
-#include "program/connect_info.h"
 #include "program/stage.h"
 #include "program/stop.h"
 

@@ -11,7 +11,6 @@
 #define OUR_STAGE_H
 
 #include "common/private.h"
-#include "program/connect_info.h"
 #include "program/options.h"
 
 /*
@@ -31,6 +30,39 @@ struct our_agent_ops {
 	 */
 	int (*react)(struct our_control *agent, void *state,
 		     const struct our_completion *completion);
+};
+
+/*
+ * What the two sides tell each other when they connect. A stage without one tells nothing.
+ */
+struct our_connect_info_ops {
+	/*
+	 * Client: writes the private data for rdma_connect into `data`, of OUR_MOST_TO_CONNECT bytes, and
+	 * returns its length. Cannot fail.
+	 */
+	size_t (*tell)(struct our_control *client, uint8_t *data);
+
+	/*
+	 * Agent: takes count, size and number of buffers for `agent` from what the client sent (the
+	 * connect request in `request`), and checks them before anything is allocated from them.
+	 * Returns 0; EPROTO (invalid) or ERANGE (over a limit), reported.
+	 */
+	int (*take)(struct our_control *agent, const struct our_cm_event *request);
+
+	/*
+	 * Server: writes the reason for a refusal into `data`, for rdma_reject: see config->refuse. This
+	 * is the reason that `take` has found, or what `error` means to the client: EUSERS, all clients of
+	 * -n have come; EINTR, we were told to stop; EBUSY, too many at a time; EDQUOT, no memory is
+	 * left for it; EMFILE, no descriptor; any other: something else ran out. Returns its length in
+	 * bytes.
+	 */
+	size_t (*refuse)(struct our_control *control, int error, uint8_t *data);
+
+	/* Client: writes into text[size] the reason that the server gave with its rejection. */
+	void (*explain)(const struct our_cm_event *rejection, char *text, size_t size);
+
+	/* Server: reports, once, which of the given options have no effect. */
+	void (*check_options)(const struct our_options *options);
 };
 
 /* What its stage.c says of a stage. */
@@ -65,7 +97,7 @@ struct our_stage {
 	const struct our_option *options[2]; /* of both sides, for how they wait; NULL: none */
 	const struct our_option *server_options[2]; /* of the server alone */
 
-	/* What tests and tools need to know besides, which --describe tells them: see program/describe.c */
+	/* What tests and tools need to know besides, which --describe tells them: see program/options.c */
 	bool sleeps;     /* while it waits for a message; otherwise it polls */
 	bool misses_end; /* of a peer that dies while it waits: only --timeout ends the wait */
 	bool roce_only;  /* without the connection manager, or with atomic operations */
@@ -73,9 +105,6 @@ struct our_stage {
 	bool unseen;     /* the server does not learn of a message: its device alone moves it */
 	int one_sided;   /* WRITEs, READs and atomic operations for a message; 0: it is sent */
 };
-
-/* Prints on stdout, as one line of JSON, what the stage is made of. For --describe. */
-void our_describe(const struct our_stage *stage);
 
 /*
  * The stage of this program, which its stage.c defines. Only main names it: all else asks our_stage_of

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The options -t and -T. See trace.h.
+ * The options -t and -T: the program executes itself again, under the tool verbs-trace, which prints
+ * on stderr each verb that the program calls (docs/verbs-trace.md). The program contains no code for
+ * this besides the call of execv(2).
  */
 #include <errno.h>
 #include <limits.h>
@@ -9,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "program/options.h"
 #include "program/report.h"
-#include "program/trace.h"
 
 #define TOOL_VARIABLE   "VERBS_TRACE_TOOL"
 #define TRACED_VARIABLE "OUR_TRACED" /* set in the program that has been executed again */

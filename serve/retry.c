@@ -49,3 +49,12 @@ int our_run_client(struct our_control *client)
 	}
 	return run_with_any(client, false);
 }
+
+int our_tell_and_connect(struct our_control *client)
+{
+	const struct our_connect_info_ops *ops = our_stage_of(client)->connect_info;
+	uint8_t data[OUR_MOST_TO_CONNECT];
+	size_t length = ops ? ops->tell(client, data) : 0;
+
+	return our_client_connect(client, length ? data : NULL, length);
+}

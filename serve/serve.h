@@ -16,6 +16,12 @@
  */
 int our_run_client(struct our_control *client);
 
+/*
+ * Client: tells the server what the stage has to tell, if anything, and connects. Returns as
+ * our_client_connect does.
+ */
+int our_tell_and_connect(struct our_control *client);
+
 /* ---- device_check.c ---- */
 
 /*

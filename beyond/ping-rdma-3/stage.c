@@ -6,7 +6,6 @@
 #include "beyond/ping-rdma-3/watch.h"
 #include "ping-sr-1/connect_info.h"
 #include "ping-sr-2/server.h"
-#include "program/connect_info.h"
 #include "program/stage.h"
 
 const struct our_stage our_stage = {

@@ -6,7 +6,6 @@
 #include "beyond/pubsub-rdma-1/publication.h"
 #include "ping-sr-1/connect_info.h"
 #include "ping-sr-2/server.h"
-#include "program/connect_info.h"
 #include "program/stage.h"
 
 const struct our_stage our_stage = {

@@ -6,7 +6,6 @@
 #include "beyond/talk-rdma-0/talk.h"
 #include "ping-sr-0/ping.h"
 #include "ping-sr-1/connect_info.h"
-#include "program/connect_info.h"
 #include "program/stage.h"
 
 const struct our_stage our_stage = {

@@ -10,7 +10,6 @@
 #include "blast-sr-2/blast.h"
 #include "measure/run.h"
 #include "ping-sr-1/connect_info.h"
-#include "program/connect_info.h"
 #include "program/stage.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "ping-sr-1/connect_info.h"
-#include "program/connect_info.h"
 #include "program/stage.h"
 #include "tests/fuzz/fuzz.h"
 

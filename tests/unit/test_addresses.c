@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "common/private.h"
-#include "program/look_up.h"
+#include "program/option_values.h"
 #include "tests/unit/command_line.h"
 #include "tests/unit/unit.h"
 

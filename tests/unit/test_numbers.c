@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of program/numbers.h: which texts are accepted as numbers, and the limits.
+ * Place: unit tests of program/option_values.h: which texts are accepted as numbers, and the limits.
  */
 #include <errno.h>
 #include <inttypes.h>
 
-#include "program/numbers.h"
+#include "program/option_values.h"
 #include "tests/unit/unit.h"
 
 #define UNTOUCHED 0xdeadbeefull

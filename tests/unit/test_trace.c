@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of program/trace.h: when the program is executed again, and what is reported if
+ * Place: unit tests of program/trace.c: when the program is executed again, and what is reported if
  * it cannot be. What the tool is told is tested by tests/tracer.
  */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "program/report.h"
-#include "program/trace.h"
+#include "program/options.h"
 #include "tests/unit/command_line.h"
 #include "tests/unit/unit.h"
 
