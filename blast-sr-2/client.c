@@ -2,7 +2,7 @@
 /*
  * The client of a stream, from its first verb to its last: it keeps as many messages under way as credits
  * and free buffers allow, until each has been credited. The program (program/client_main.c) has read the
- * options and calls our_blast_client, by way of serve/retry.c. See agent.c for the other side, and
+ * options and calls our_blast_client, by way of serve/client.c. See agent.c for the other side, and
  * blast.h for the counters.
  */
 #include <errno.h>

@@ -121,7 +121,7 @@ EXERCISES = {
         Exercise(
             "retry",
             "ping-sr-1",
-            "serve/retry.c",
+            "serve/client.c",
             (),
             ("run_with_any", "our_run_client"),
             {

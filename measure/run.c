@@ -229,11 +229,3 @@ void our_count_messages(struct our_run *run, uint64_t messages)
 	if (statistics->started_ns)
 		statistics->messages = messages - statistics->warm_up;
 }
-
-int our_end_run(struct our_run *run, int ret)
-{
-	our_statistics_end(&run->statistics);
-	ret = our_judge_end(run, ret, run->message);
-	run->statistics.verified = !ret && run->options->verify;
-	return ret;
-}

@@ -151,4 +151,11 @@ int our_end_run(struct our_run *run, int ret);
  */
 int our_judge_end(struct our_run *run, int ret, uint64_t messages);
 
+/*
+ * Prints the statistics of its run on stdout, as the options say. To be called while the device is open,
+ * after our_statistics_end. Returns the errno value of a stdout that cannot be written to, reported; or
+ * `ret`, how the run has ended. Any thread.
+ */
+int our_report_results(const struct our_control *control, int ret);
+
 #endif

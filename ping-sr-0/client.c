@@ -3,7 +3,7 @@
  * The client of a ping-pong. Read this file first: our_ping_client is a connection's life, from
  * its first verb to its last, with the verbs behind each call; our_client_operation is what it
  * does while it is connected. The program (program/client_main.c) has read the options and calls
- * our_ping_client, by way of serve/retry.c. `run` (measure/run.h) counts the messages and takes
+ * our_ping_client, by way of serve/client.c. `run` (measure/run.h) counts the messages and takes
  * their times. To copy, see examples/.
  */
 #include "measure/run.h"

@@ -16,7 +16,7 @@ int our_listener(struct our_control *listener)
 	struct our_control *agent;
 	int ret;
 
-	/* rdma_create_id, rdma_bind_addr, rdma_listen: serve/listen.c */
+	/* rdma_create_id, rdma_bind_addr, rdma_listen: serve/server.c */
 	ret = our_listen(listener);
 	if (ret)
 		return ret;
@@ -28,7 +28,7 @@ int our_listener(struct our_control *listener)
 			our_report_no_requests(listener, "rdma_get_request", ret);
 			break;
 		}
-		/* Limits, and what the client has told: serve/admit.c */
+		/* Limits, and what the client has told: serve/server.c */
 		if (!our_admit_client(listener, &agent))
 			our_serve_client(agent); /* our_ping_agent: ping-sr-0/agent.c */
 	}

@@ -8,7 +8,7 @@
 
 #include "common/our_control.h"
 
-/* ---- retry.c ---- */
+/* ---- client.c ---- */
 
 /*
  * Client: runs the stage's client with an address of its server, and tries again (-w): see
@@ -35,40 +35,13 @@ int our_tell_and_connect(struct our_control *client);
  */
 int our_check_data_size(struct our_control *control);
 
-/* ---- report_results.c: what the connection measured ---- */
-
-/*
- * Prints the statistics of its run on stdout, as the options say. To be called while the device is open,
- * after our_statistics_end. Returns the errno value of a stdout that cannot be written to, reported; or
- * `ret`, how the run has ended. Any thread.
- */
-int our_report_results(const struct our_control *control, int ret);
-
-/* ---- listen.c, admit.c, end.c: a server and its clients ---- */
+/* ---- server.c ---- */
 
 /*
  * Listener: listens on the address of the options, the first of its name that works; on any address of
  * IPv4 and of IPv6 if there is none. Returns 0 or an errno value, reported. our_destroy_id undoes it.
  */
 int our_listen(struct our_control *listener);
-
-/*
- * Agent: our_await_completion, but if the client said only how long it will run (-D), looks for its end
- * after each second of silence. Returns as our_await_completion does.
- */
-int our_await_client_message(struct our_control *agent, struct our_completion *completion);
-
-/*
- * Agent: waits until the client disconnects: only that says that it has received everything. Returns 0
- * or an errno value, reported.
- */
-int our_await_client(struct our_control *agent);
-
-/*
- * Agent: after the last message a receive is still posted. Returns 0; EPROTO, reported, if the client has
- * used it; or another errno value, reported.
- */
-int our_check_for_more(struct our_control *agent);
 
 /*
  * Server: makes an agent for the client whose connect request is in listener->cm_event. Checks what
@@ -97,5 +70,25 @@ void our_release_agent(struct our_control *agent, int error);
  * Server: runs the agent of an admitted client, and frees it. The agent's thread.
  */
 void our_serve_client(struct our_control *agent);
+
+/* ---- agent.c ---- */
+
+/*
+ * Agent: our_await_completion, but if the client said only how long it will run (-D), looks for its end
+ * after each second of silence. Returns as our_await_completion does.
+ */
+int our_await_client_message(struct our_control *agent, struct our_completion *completion);
+
+/*
+ * Agent: waits until the client disconnects: only that says that it has received everything. Returns 0
+ * or an errno value, reported.
+ */
+int our_await_client(struct our_control *agent);
+
+/*
+ * Agent: after the last message a receive is still posted. Returns 0; EPROTO, reported, if the client has
+ * used it; or another errno value, reported.
+ */
+int our_check_for_more(struct our_control *agent);
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * The client of a connection without a connection manager, from its first verb to its last:
  * ping-sr-0's, but for how the connection is made and how it ends. The program (program/client_main.c) has
- * read the options and calls our_bare_client, by way of serve/retry.c. See agent.c for the other side.
+ * read the options and calls our_bare_client, by way of serve/client.c. See agent.c for the other side.
  */
 #include "beyond/ping-rc-0/bare.h"
 #include "common/private.h"

@@ -170,7 +170,7 @@ out_destroy_id:
 	return ret;
 }
 
-/* The first connection is made like any other: serve/retry.c waits until somebody listens. */
+/* The first connection is made like any other: serve/client.c waits until somebody listens. */
 int our_reconnecting_client(struct our_control *client, struct sockaddr *server)
 {
 	const struct timespec pause = { .tv_nsec = 100000000 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of measure/results.h, called through serve/report_results.c: all results,
+ * Place: unit tests of measure/results.h, called through measure/run_end.c: all results,
  * as JSON and as text, of a connection that does not exist. The test fills in the id and the iWARP
  * device itself.
  */
@@ -12,7 +12,6 @@
 #include "measure/run.h"
 #include "program/report.h"
 #include "program/stage.h"
-#include "serve/serve.h"
 #include "tests/unit/unit.h"
 
 static const struct our_program program = {

@@ -49,7 +49,7 @@ client    ibv_post_recv                         common/transfer.c               
 client    ibv_query_port                        common/device.c                 our_transport_name
 client    rdma_disconnect                       common/connection.c             our_disconnect
 agent     rdma_get_cm_event rdma_ack_cm_event   ping-sr-0/cm_events.c           take_event
-agent     ibv_poll_cq                           serve/end.c                     our_check_for_more
+agent     ibv_poll_cq                           serve/agent.c                     our_check_for_more
 agent     ibv_query_port                        common/device.c                 our_transport_name
 agent     rdma_disconnect                       common/connection.c             our_disconnect
 client    ibv_dereg_mr                          common/memory.c                 our_unsetup_mr

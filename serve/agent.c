@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The end of an agent's run: its client leaves when it has everything or its time is over, having
- * sent no more than it had said. The agent returns what it was admitted with.
+ * An agent and the end of its run: its client leaves when it has everything or its time is over, having
+ * sent no more than it had said.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -9,10 +9,7 @@
 #include "common/clock.h"
 #include "common/private.h"
 #include "measure/run.h"
-#include "program/admission.h"
-#include "program/config.h"
 #include "program/report.h"
-#include "program/stage.h"
 #include "serve/serve.h"
 
 #define QUIET_NS OUR_NS_PER_S
@@ -67,19 +64,4 @@ int our_await_client(struct our_control *agent)
 	if (!ret && our_how_ended(agent) != ECONNRESET)
 		ret = our_how_ended(agent);
 	return ret ? our_judge_end(run, ret, run->count) : 0;
-}
-
-void our_release_agent(struct our_control *agent, int error)
-{
-	struct our_admission *admission = our_run_of(agent)->admission;
-	uint64_t memory = our_run_of(agent)->memory;
-	bool accepted = agent->accepted;
-
-	our_destroy_run(agent);
-	our_note_leave(admission, memory, accepted, error); /* last: the server may end now */
-}
-
-void our_serve_client(struct our_control *agent)
-{
-	our_release_agent(agent, our_stage_of(agent)->agent(agent));
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Admission: a connect request becomes an agent, or is refused, before anything except the control
- * structure is allocated for it. end.c returns what an agent was admitted with.
+ * A server before and after its agents: it listens on the address that the user named, or on any; makes an
+ * agent of a connect request, or refuses it, before anything except the control structure is allocated for
+ * it; and returns what the agent was admitted with.
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <netdb.h>
 
 #include "common/private.h"
 #include "measure/run.h"
@@ -13,6 +15,60 @@
 #include "program/report.h"
 #include "program/stage.h"
 #include "serve/serve.h"
+
+#define BACKLOG 1024 /* clients that wait while others are served; the kernel takes no more */
+
+static int listen_on(struct our_control *listener, struct sockaddr *address)
+{
+	char text[OUR_ADDRESS_TEXT];
+	int ret;
+
+	ret = our_listener_bind(listener, address, BACKLOG);
+	if (ret)
+		return ret;
+	ret = our_check_data_size(listener);
+	if (ret)
+		return ret;
+	if (!our_options_of(listener)->quiet)
+		our_report_sentence("listening on %s", our_address_text(address, text));
+	return 0;
+}
+
+/* Tries each address of a name, each with a new id, until one works. */
+static int listen_on_one(struct our_control *listener, struct addrinfo **address)
+{
+	int ret;
+
+	for (;;) {
+		ret = our_create_id(listener);
+		if (ret)
+			return ret;
+		ret = listen_on(listener, (*address)->ai_addr);
+		if (!ret)
+			return 0;
+		our_destroy_id(listener);
+		if (ret == EMSGSIZE || ret == EADDRINUSE || !(*address)->ai_next)
+			return ret;
+		*address = (*address)->ai_next;
+	}
+}
+
+int our_listen(struct our_control *listener)
+{
+	struct addrinfo *address = our_options_of(listener)->addresses;
+	bool any = !our_options_of(listener)->address;
+	int ret;
+
+	ret = listen_on_one(listener, &address);
+	if (ret)
+		return ret;
+	/* "Any" is two addresses, one of IPv4 and one of IPv6: it listens on both. */
+	if (any && address->ai_next)
+		our_listener_bind_also(listener, address->ai_next->ai_addr, BACKLOG);
+	return 0;
+}
+
+/* ---- Its clients ---- */
 
 /* Admits the client, or reports why not. */
 static int admit(struct our_control *agent)
@@ -77,8 +133,23 @@ err_refuse:
 	return ret;
 }
 
+void our_release_agent(struct our_control *agent, int error)
+{
+	struct our_admission *admission = our_run_of(agent)->admission;
+	uint64_t memory = our_run_of(agent)->memory;
+	bool accepted = agent->accepted;
+
+	our_destroy_run(agent);
+	our_note_leave(admission, memory, accepted, error); /* last: the server may end now */
+}
+
 void our_reject_admitted(struct our_control *agent, int error)
 {
 	our_reject_request(agent, agent->cm_id, error);
 	our_release_agent(agent, error);
+}
+
+void our_serve_client(struct our_control *agent)
+{
+	our_release_agent(agent, our_stage_of(agent)->agent(agent));
 }
