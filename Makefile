@@ -96,7 +96,7 @@ bare-events: $(EVENTS) ## build ping-rc-0 with a completion channel: build/ping-
 # nothing else; in examples/plain, of librdmacm and libibverbs alone.
 LIBRARY = $(BUILD)/libour_control.a
 LIBRARY_SOURCES = $(wildcard common/*.c) ping-sr-0/completions.c ping-sr-2/keepalive.c \
-		  $(addprefix ping-sr-4/,cm_events.c comp_channels.c completions.c poll.c)
+		  ping-sr-4/cm_events.c ping-sr-4/completions.c
 OF_LIBRARY = $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c) beyond/ping-mt-4/client.c bench/registration.c)
 EXAMPLES = $(OF_LIBRARY) $(patsubst %.c,$(BUILD)/%,$(wildcard examples/plain/*.c))
 # Each is one file, which takes nothing of the suite: it has to compile as it is, by itself.

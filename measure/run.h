@@ -23,7 +23,7 @@ struct our_run {
 	/* Of a server: its limits for clients, shared; and for one agent */
 	struct our_admission *admission;
 	uint64_t memory;         /* bytes that it was admitted with */
-	struct our_agent *agent; /* in a loop: see ping-sr-4/agents.h */
+	struct our_agent *agent; /* in a loop: see ping-sr-4/server.h */
 	int refusal_reason; /* why we refuse its client, as ping-sr-1/connect_info.h counts; 0: no refusal */
 	uint64_t refusal_limit;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * ping-sr-4: one agent, as reactions to events. See agents.h.
+ * ping-sr-4: one agent, as reactions to events. See server.h.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "common/clock.h"
 #include "common/private.h"
 #include "measure/run.h"
-#include "ping-sr-4/agents.h"
+#include "ping-sr-4/server.h"
 #include "program/config.h"
 #include "program/report.h"
 #include "program/stage.h"

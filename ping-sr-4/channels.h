@@ -12,15 +12,6 @@
 
 #include "common/waiting.h"
 
-/* ---- poll.c ---- */
-
-/*
- * Sleeps until one of the `n` descriptors is ready, a signal comes, or our_now_ns is `until_ns`
- * (UINT64_MAX: forever). Returns 0 or an errno value of ppoll(2), reported; after a signal no
- * descriptor is ready.
- */
-int our_poll(const struct our_config *config, struct pollfd *fds, nfds_t n, uint64_t until_ns);
-
 /* ---- ping-sr-4/cm_events.c ---- */
 
 /*
@@ -29,7 +20,14 @@ int our_poll(const struct our_config *config, struct pollfd *fds, nfds_t n, uint
  */
 int our_get_cm_event(const struct our_control *control, struct our_cm_event *copy);
 
-/* ---- comp_channels.c: completion channels ---- */
+/* ---- ping-sr-4/completions.c ---- */
+
+/*
+ * Sleeps until one of the `n` descriptors is ready, a signal comes, or our_now_ns is `until_ns`
+ * (UINT64_MAX: forever). Returns 0 or an errno value of ppoll(2), reported; after a signal no
+ * descriptor is ready.
+ */
+int our_poll(const struct our_config *config, struct pollfd *fds, nfds_t n, uint64_t until_ns);
 
 #define OUR_MAX_DEVICES 16 /* in one set of completion channels */
 
@@ -57,8 +55,6 @@ void our_put_comp_channel(const struct our_config *config, struct our_shared_cha
 
 /* Fills in fds[OUR_MAX_DEVICES] for poll(2), which ignores those of free places. */
 void our_list_comp_channels(const struct our_comp_channels *channels, struct pollfd *fds);
-
-/* ---- ping-sr-4/completions.c ---- */
 
 /* The CQ's channel will be one of `channels`, not one of its own. Before our_setup_qp. */
 void our_use_comp_channels(struct our_control *control, struct our_comp_channels *channels);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * ping-sr-4: what the server does about events of its listener and its clients, after its loop
- * (loop.c) has found them. See server.h.
+ * (server.c) has found them. See server.h.
  */
 #include <errno.h>
 

@@ -16,7 +16,7 @@
 #include "measure/run.h"
 #include "ping-sr-0/ping.h"
 #include "ping-sr-1/connect_info.h"
-#include "ping-sr-4/agents.h"
+#include "ping-sr-4/server.h"
 #include "program/report.h"
 
 #define LINE 13 /* bytes: a number below OUR_COUNT_UNLIMITED, and a newline */
