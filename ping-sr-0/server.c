@@ -32,7 +32,7 @@ int our_listener(struct our_control *listener)
 		if (!our_admit_client(listener, &agent))
 			our_serve_client(agent); /* our_ping_agent: ping-sr-0/agent.c */
 	}
-	ret = our_end_of_admission(admission, ret);
+	ret = our_close_admission(admission, ret);
 	our_destroy_id(listener); /* rdma_destroy_id */
 	return ret;
 }

@@ -33,7 +33,7 @@ static void start_agent(struct our_control *agent)
 		our_reject_admitted(agent, ret);
 		return;
 	}
-	pthread_detach(thread); /* nobody waits for it: see our_end_of_admission */
+	pthread_detach(thread); /* nobody waits for it: see our_close_admission */
 }
 
 /* If one client fails, the others are still served. */
@@ -56,7 +56,7 @@ int our_threaded_listener(struct our_control *listener)
 			start_agent(agent);
 	}
 	our_refuse_requests(listener); /* new clients need not wait until we end */
-	ret = our_end_of_admission(run->admission, ret);
+	ret = our_close_admission(run->admission, ret);
 	our_destroy_id(listener);
 	return ret;
 }

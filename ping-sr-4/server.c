@@ -94,7 +94,7 @@ int our_serve_with(struct our_control *listener, int (*loop)(struct our_server *
 	end_agents(&server, ret);
 	await_answers(&server);
 	written = our_end_output(our_end_of_wait(1));
-	ret = our_end_of_admission(our_run_of(listener)->admission, ret);
+	ret = our_close_admission(our_run_of(listener)->admission, ret);
 	ret = written ? written : ret;
 out_destroy_id:
 	our_destroy_id(listener);

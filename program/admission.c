@@ -210,7 +210,7 @@ uint64_t our_memory_left(struct our_admission *admission)
 	return left;
 }
 
-int our_end_of_admission(struct our_admission *admission, int ret)
+int our_close_admission(struct our_admission *admission, int ret)
 {
 	pthread_mutex_lock(&admission->lock);
 	while (admission->clients)

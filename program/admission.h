@@ -69,7 +69,7 @@ void our_note_acceptance(struct our_admission *admission);
 void our_note_leave(struct our_admission *admission, uint64_t memory, bool accepted, int error);
 
 /*
- * Keeps `error` for our_end_of_admission if it is the server's own failure. What a client does is
+ * Keeps `error` for our_close_admission if it is the server's own failure. What a client does is
  * not: it left or fell silent, asked for too much, or sent something invalid. EINTR is not a
  * failure either.
  */
@@ -88,10 +88,10 @@ bool our_all_places_taken(struct our_admission *admission);
 uint64_t our_memory_left(struct our_admission *admission);
 
 /*
- * Waits until all clients have left. Returns the failure that our_note_failure has kept; otherwise
- * `ret`, the result of listening.
+ * Ends the admission: waits until all clients have left. Returns the failure that our_note_failure has
+ * kept; otherwise `ret`, the result of listening.
  */
-int our_end_of_admission(struct our_admission *admission, int ret);
+int our_close_admission(struct our_admission *admission, int ret);
 
 /* ---- memory_limit.c ---- */
 

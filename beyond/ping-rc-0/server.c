@@ -162,7 +162,7 @@ int our_bare_listener(struct our_control *listener)
 		if (!make_agent(listener, client, &agent))
 			our_serve_client(agent); /* our_bare_agent: agent.c */
 	}
-	ret = our_end_of_admission(admission, ret);
+	ret = our_close_admission(admission, ret);
 	our_bare_close(listener); /* close, ibv_close_device */
 	return ret;
 }

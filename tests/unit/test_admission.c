@@ -61,7 +61,7 @@ UNIT_TEST(only_clients_that_were_accepted_count)
 	our_note_acceptance(&admission);
 	ck_assert(!our_await_place(&admission)); /* although the second client is still connected */
 	our_note_leave(&admission, 1, true, 0);
-	ck_assert_int_eq(our_end_of_admission(&admission, 0), 0);
+	ck_assert_int_eq(our_close_admission(&admission, 0), 0);
 }
 
 UNIT_TEST(so_many_at_a_time)
@@ -207,7 +207,7 @@ UNIT_TESTS(what_a_client_did_is_not_the_servers_failure, UNIT_LENGTH(ends))
 	ck_assert_int_eq(our_admit(&admission, 1), 0);
 	our_note_leave(&admission, 1, true, ends[_i].error);
 	our_note_leave(&admission, 1, true, 0); /* a later success does not change the result */
-	ck_assert_int_eq(our_end_of_admission(&admission, 0), ends[_i].own ? ends[_i].error : 0);
+	ck_assert_int_eq(our_close_admission(&admission, 0), ends[_i].own ? ends[_i].error : 0);
 }
 
 #define DESCRIPTORS_A_CLIENT 4
@@ -268,7 +268,7 @@ UNIT_TEST(the_end_waits_for_those_who_are_there)
 	ck_assert_int_eq(our_admit(&admission, 1), 0);
 	ck_assert_int_eq(pthread_create(&threads[0], NULL, leave, &error), 0);
 	ck_assert_int_eq(pthread_create(&threads[1], NULL, leave, &none), 0);
-	ck_assert_int_eq(our_end_of_admission(&admission, EPROTO), ENOMEM);
+	ck_assert_int_eq(our_close_admission(&admission, EPROTO), ENOMEM);
 	ck_assert_uint_eq(admission.clients, 0);
 	pthread_join(threads[0], NULL);
 	pthread_join(threads[1], NULL);
