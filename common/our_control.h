@@ -368,13 +368,14 @@ void our_destroy_id(struct our_control *control);
 int our_client_bind(struct our_control *client, struct sockaddr *server);
 
 /*
- * our_start_bind, our_start_connect - the same, and our_client_connect, for event loops
- * They do not wait. Call our_take_cm_event whenever our_cm_fd is readable; client->cm_event.type
- * says what comes next, after steps that the call has taken itself. RDMA_CM_EVENT_ROUTE_RESOLVED:
- * ->verbs is set; set up QP and buffers, post the first receives, and call our_start_connect, with
- * `length` bytes of private_data. RDMA_CM_EVENT_ESTABLISHED: the connection stands. A silent server
- * takes a minute and more: have a timer of your own. On soft-iWARP our_start_connect itself waits
- * for it, unless a signal without SA_RESTART ends that.
+ * our_start_bind, our_start_connect - find a server and connect to it, for event loops
+ * They do what our_client_bind and our_client_connect do, and do not wait. Call our_take_cm_event
+ * whenever our_cm_fd is readable; client->cm_event.type says what comes next, after steps that the
+ * call has taken itself. RDMA_CM_EVENT_ROUTE_RESOLVED: ->verbs is set; set up QP and buffers, post the
+ * first receives, and call our_start_connect, with `length` bytes of private_data.
+ * RDMA_CM_EVENT_ESTABLISHED: the connection stands. A silent server takes a minute and more: have a
+ * timer of your own. On soft-iWARP our_start_connect itself waits for it, unless a signal without
+ * SA_RESTART ends that.
  * RETURN VALUE: 0 or an errno value: close the client.
  * ERRORS: EINVAL: this way to wait needs calls that block; else as the functions that wait, and
  * those of the steps that come later from our_take_cm_event.

@@ -33,7 +33,7 @@ const char *our_address_text(const struct sockaddr *address, char *text);
 
 /* ---- memory.c ---- */
 
-/* our_setup_mr in any PD. */
+/* Registers memory as our_setup_mr does, in any PD. */
 int our_register(const struct our_config *config, struct ibv_pd *pd, void *data, size_t length,
 		 int access, struct ibv_mr **mr);
 
@@ -41,8 +41,8 @@ int our_register(const struct our_config *config, struct ibv_pd *pd, void *data,
 void our_setup_sge(struct ibv_sge *sge, void *data, uint32_t length, uint32_t lkey);
 
 /*
- * our_setup_buffers for any owner of memory. Return 0 or an errno value, reported, with nothing
- * left behind.
+ * Make and free buffers as our_setup_buffers does, for any owner of memory. The first returns 0 or an errno
+ * value, reported, with nothing left behind.
  */
 int our_make_memory(const struct our_config *config, struct ibv_pd *pd, uint32_t n, uint32_t size,
 		    int access, struct our_memory *memory);
@@ -189,7 +189,7 @@ struct our_control *our_control_of(struct our_device *device, uint32_t qp_num);
 /* One of the connections that are left; NULL: none. */
 struct our_control *our_first_of_device(struct our_device *device);
 
-/* our_close_device, after the connections. */
+/* Frees what our_close_device closes, after its connections. */
 void our_free_device(struct our_device *device);
 
 /* ---- qp.c ---- */
@@ -322,11 +322,11 @@ int our_completions_at_hand(const struct our_control *control);
 int our_await_time(struct our_control *control, uint64_t until_ns,
 		   struct our_completion *completion);
 
-/* ---- waiting.c ---- */
+/* ---- events.c ---- */
 
 /*
- * our_tell_error, with control->cm_event if that event brought the error. Tells nothing if the error
- * is that by which events can no longer be read: see our_tell_unreadable.
+ * Tells an error as our_tell_error does, and control->cm_event if that event brought it. Tells nothing if
+ * the error is that by which events can no longer be read: see our_tell_unreadable.
  */
 int our_tell_cm_error(const struct our_control *control, const char *call, int error,
 		      const char *text, ...) __attribute__((format(printf, 4, 5)));

@@ -182,7 +182,7 @@ struct our_keepalive_ops {
 	/* A work request has succeeded: it was answered. */
 	void (*answered)(struct our_control *control);
 
-	/* The likely cause if one has failed; NULL: the same as for any other work request. */
+	/* The likely cause if one has failed; NULL: that of any other work request. */
 	const char *(*explain)(const struct ibv_wc *wc);
 };
 
@@ -272,7 +272,7 @@ int our_migrate_to_channel(struct our_control *agent, struct rdma_cm_id *cm_id);
 /* Reports why there is no event channel. Returns `error`. */
 int our_report_no_channel(const struct our_control *control, int error);
 
-/* Server: the same for a request without an agent; destroys its id. */
+/* Server: refuses a connect request that has no agent, because of `error`, and destroys its id. */
 void our_reject_request(struct our_control *control, struct rdma_cm_id *cm_id, int error);
 
 /*
@@ -306,7 +306,7 @@ int our_wake_fd(const struct our_control *control);
 struct our_completion_ops {
 	const char *name;
 
-	/* our_make_cq, and what is waited with: completion_state. And the other way round. */
+	/* Create control->cq (our_make_cq) and what is waited with, completion_state; destroy both. */
 	int (*create_cq)(struct our_control *control);
 	void (*destroy_cq)(struct our_control *control);
 

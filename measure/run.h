@@ -107,8 +107,9 @@ bool our_next_message(struct our_run *run);
 int our_await_turn(struct our_run *run);
 
 /*
- * The message is about to be sent; it has come back. One that was due while the message before it
- * was still under way counts from when it was due, because it was waiting, too.
+ * Start the clock when the message is about to be sent, and stop it when it has come back. One that was
+ * due while the message before it was still under way counts from when it was due, because it was
+ * waiting, too.
  */
 void our_start_clock(struct our_run *run);
 void our_stop_clock(struct our_run *run);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of common/transfer.c and common/waiting.c: a post that the provider refuses, a
+ * Place: unit tests of common/transfer.c and common/events.c: a post that the provider refuses, a
  * completion that fails while the program stops, and an event other than the expected one.
  */
 #include <errno.h>

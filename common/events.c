@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Waiting: what CM events mean, and how to wait for them and for the end of a connection, in the
- * way that was chosen; how long any wait lasts; and why a connection has ended. See our_control.h
- * and waiting.h.
+ * What CM events mean, and how to wait for them and for the end of a connection, in the way that was
+ * chosen; how long any wait lasts; and why a connection has ended. See our_control.h, waiting.h and
+ * private.h.
  */
 #include <errno.h>
 #include <stdarg.h>
