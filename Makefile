@@ -146,7 +146,7 @@ SIM = $(BUILD)/verbs-sim
 of_sim = $(call objects,$(foreach part,$(1),$(wildcard verbs-sim/$(part)/*.c)))
 PRELOADED = -fPIC -fvisibility=hidden -ftls-model=initial-exec -Wno-array-parameter
 $(TOOL)/%.o: FLAGS = -I$(TOOL) $(PRELOADED)
-# No loop becomes a call of memcpy: see calls/memory_functions.c.
+# No loop becomes a call of memcpy: see core/ledger.c.
 $(SIM)/%.o: FLAGS = -fno-tree-loop-distribute-patterns $(PRELOADED)
 
 $(TOOL)/verbs.h: $(wildcard verbs-trace/tool/*.py) $(TOOL_TABLES)
@@ -159,8 +159,8 @@ $(SIM)/unknown.c $(SIM)/versions.map: $(wildcard verbs-trace/tool/*.py) $(TOOL_T
 verbs-trace/verbs-trace: $(TOOL)/launcher.o
 verbs-trace/libverbs-trace.so: $(filter-out %/launcher.o,$(TOOL_OBJECTS)) $(TOOL_WRITTEN)
 verbs-trace/libverbs-trace.so: LINK_FLAGS = -shared -Wl,-z,defs -Wl,--no-as-needed
-verbs-sim/verbs-sim: $(call of_sim,core device cm runner)
-verbs-sim/libverbs-sim.so: $(call of_sim,core device cm calls) $(SIM)/unknown.o $(SIM)/versions.map
+verbs-sim/verbs-sim: $(call of_sim,core device cm transfer runner)
+verbs-sim/libverbs-sim.so: $(call of_sim,core device cm transfer calls) $(SIM)/unknown.o $(SIM)/versions.map
 verbs-sim/libverbs-sim.so: LINK_FLAGS = -shared -Wl,-z,defs -Wl,--version-script=$(SIM)/versions.map
 $(filter %.so,$(TOOLS)): LIBS += -ldl
 $(filter-out %.so,$(TOOLS)): LIBS =

@@ -7,8 +7,6 @@
 
 #include "verbs-sim/calls/call.h"
 #include "verbs-sim/calls/cm.h"
-#include "verbs-sim/device/rnr.h"
-#include "verbs-sim/device/strict.h"
 
 #define MOST_TO_CONNECT 56
 #define MOST_TO_ACCEPT  196
@@ -49,12 +47,13 @@ static bool has_depths(const struct sim_endpoint *endpoint, const struct rdma_co
 static void check_terms(const struct sim_endpoint *endpoint, const struct rdma_conn_param *param)
 {
 	const struct sim_program *program = endpoint->object.program;
+	const struct sim_qp *qp = sim_qp_of(endpoint);
 	bool accepts = endpoint->state == SIM_CM_REQUESTED;
 
 	if (!sim_world->strict)
 		return;
-	if (endpoint->qp)
-		sim_check_receives(endpoint->qp);
+	if (qp)
+		sim_check_receives(qp);
 	if (!accepts && (!param->retry_count || param->retry_count == SIM_RETRY_FOREVER))
 		sim_blame(program, "retry_count is %u: none, or forever on soft-RoCE",
 			  param->retry_count);

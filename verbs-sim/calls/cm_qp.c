@@ -64,7 +64,6 @@ static void init_qp(struct rdma_cm_id *id)
 	qp->attr.qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
 				   IBV_ACCESS_REMOTE_ATOMIC;
 	qp->endpoint = user_id(id)->sim;
-	user_id(id)->sim->qp = qp;
 	if (qp->type != IBV_QPT_UD)
 		return;
 	qp->state = id->qp->state = IBV_QPS_RTS;

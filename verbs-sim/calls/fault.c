@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Doing what --fail asks for, when the program makes that call. See core/fault.h.
+ * Doing what --fail asks for, when the program makes that call. See core/world.h.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -9,7 +9,6 @@
 
 #include "verbs-sim/calls/call.h"
 #include "verbs-sim/cm/cm.h"
-#include "verbs-sim/core/fault.h"
 
 static bool destroys(const char *name)
 {
@@ -143,7 +142,7 @@ static int commit(struct sim_fault *fault, const char *name, const int *ways)
 	    fault->kind == SIM_FAULT_REMOVAL || fault->kind == SIM_FAULT_SILENCE ||
 	    fault->kind == SIM_FAULT_FULL)
 		sim_report_fault("%s at %s", fault->how, name);
-	switch ((enum sim_fault_kind)fault->kind) {
+	switch (fault->kind) {
 	case SIM_FAULT_USUAL:
 		return fail_call(name, ways[0]);
 	case SIM_FAULT_ERROR:

@@ -12,7 +12,7 @@
 #include <sys/eventfd.h>
 
 #include "verbs-sim/calls/call.h"
-#include "verbs-sim/device/strict.h"
+#include "verbs-sim/device/device.h"
 
 static uintptr_t code_begin, code_end; /* of the program */
 

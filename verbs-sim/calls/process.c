@@ -15,7 +15,7 @@
 
 #include "verbs-sim/calls/call.h"
 #include "verbs-sim/calls/libc.h"
-#include "verbs-sim/device/objects.h"
+#include "verbs-sim/transfer/transfer.h"
 
 static void refuse(const char *why, int error)
 {
@@ -26,7 +26,7 @@ static void refuse(const char *why, int error)
 static void map_world(const char *path)
 {
 	int fd = open(path, O_RDWR | O_CLOEXEC);
-	int ret = fd < 0 ? errno : sim_map_world(fd);
+	int ret = fd < 0 ? errno : sim_map_world(fd, sim_carry_out);
 
 	if (ret)
 		refuse("this program cannot share the simulation's memory", ret);

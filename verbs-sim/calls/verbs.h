@@ -5,7 +5,7 @@
  */
 #ifndef VERBS_SIM_CALLS_VERBS_H
 #define VERBS_SIM_CALLS_VERBS_H
-#include "verbs-sim/device/objects.h"
+#include "verbs-sim/device/device.h"
 
 struct user_context {
 	struct verbs_context head; /* ends in the one that the program has */

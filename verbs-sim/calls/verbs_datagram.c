@@ -10,6 +10,7 @@
 
 #include "verbs-sim/calls/call.h"
 #include "verbs-sim/calls/verbs.h"
+#include "verbs-sim/transfer/transfer.h"
 
 /* ---- Address handles ---- */
 
@@ -57,7 +58,7 @@ EXPORTED int ibv_destroy_ah(struct ibv_ah *ah)
 	return 0;
 }
 
-/* The two addresses of what comes before a datagram's data; see device/datagram.c. */
+/* The two addresses of what comes before a datagram's data; see transfer/datagram.c. */
 static void read_header(const struct ibv_grh *grh, union ibv_gid *source, union ibv_gid *sink)
 {
 	const struct iphdr *v4 = (const struct iphdr *)((const uint8_t *)(grh + 1) - sizeof(*v4));

@@ -12,7 +12,6 @@
 #include "verbs-sim/calls/call.h"
 #include "verbs-sim/calls/descriptors.h"
 #include "verbs-sim/calls/verbs.h"
-#include "verbs-sim/device/strict.h"
 
 #undef ibv_reg_mr
 #undef ibv_reg_mr_iova

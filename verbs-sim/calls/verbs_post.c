@@ -9,14 +9,8 @@
 #include "verbs-sim/calls/call.h"
 #include "verbs-sim/calls/verbs.h"
 #include "verbs-sim/cm/cm.h"
-#include "verbs-sim/device/strict.h"
 
 /* ---- Sends ---- */
-
-static bool is_atomic(enum ibv_wr_opcode opcode)
-{
-	return opcode == IBV_WR_ATOMIC_CMP_AND_SWP || opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
-}
 
 static bool can_send(const struct sim_qp *qp, enum ibv_wr_opcode opcode)
 {
@@ -55,7 +49,7 @@ static bool just_failed(const struct sim_qp *qp)
 static int check_send(const struct sim_qp *qp, const struct ibv_send_wr *wr)
 {
 	uint64_t length = length_of(wr->sg_list, wr->num_sge);
-	bool reads = wr->opcode == IBV_WR_RDMA_READ || is_atomic(wr->opcode);
+	bool reads = wr->opcode == IBV_WR_RDMA_READ || sim_is_atomic(wr->opcode);
 
 	if (sim_is_iwarp(qp) && just_failed(qp) && sim_random(2)) {
 		if (!sim_random(4)) /* it has written to the connection, as docs/drivers.md says */
@@ -71,7 +65,7 @@ static int check_send(const struct sim_qp *qp, const struct ibv_send_wr *wr)
 		return EINVAL;
 	if (wr->send_flags & IBV_SEND_INLINE && (length > qp->cap.max_inline_data || reads))
 		return EINVAL;
-	if (is_atomic(wr->opcode) && length != 8)
+	if (sim_is_atomic(wr->opcode) && length != 8)
 		return EINVAL;
 	return 0;
 }
@@ -104,7 +98,7 @@ static struct sim_request *new_request(const struct sim_qp *qp, const struct ibv
 		request->to.path = user_ah(wr->wr.ud.ah)->sim->path;
 		request->to.qp_num = wr->wr.ud.remote_qpn;
 		request->to.qkey = wr->wr.ud.remote_qkey;
-	} else if (is_atomic(wr->opcode)) {
+	} else if (sim_is_atomic(wr->opcode)) {
 		request->remote_addr = wr->wr.atomic.remote_addr;
 		request->rkey = wr->wr.atomic.rkey;
 		request->compare_add = wr->wr.atomic.compare_add;

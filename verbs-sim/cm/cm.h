@@ -80,9 +80,8 @@ struct sim_endpoint {
 	bool datagram;             /* of RDMA_PS_UDP: nothing is ever connected */
 	bool was_connected;        /* iWARP: its connection has ended */
 	uint32_t backlog, waiting; /* of a listener: how many requests may wait, and do */
-	struct sim_qp *qp;
-	struct sim_terms offered; /* what this side said when it connected or accepted, */
-	struct sim_terms wanted;  /* and what the other did */
+	struct sim_terms offered;  /* what this side said when it connected or accepted, */
+	struct sim_terms wanted;   /* and what the other did */
 	TAILQ_HEAD(sim_messages, sim_message) inbox;
 	struct sim_task deliver;
 	struct sim_task give_up; /* when the kernel does no longer wait for an answer */
@@ -91,6 +90,9 @@ struct sim_endpoint {
 
 struct sim_endpoint *sim_create_endpoint(struct sim_program *program, struct sim_channel *channel,
 					 void *user);
+
+/* The QP that this endpoint connects; NULL: there is none. */
+struct sim_qp *sim_qp_of(const struct sim_endpoint *endpoint);
 
 /* Whether nothing reaches the peer of this endpoint, because one of the hosts is silent. */
 bool sim_is_cut(const struct sim_endpoint *endpoint);

@@ -18,7 +18,7 @@ void sim_connect_qp(struct sim_endpoint *endpoint)
 	bool is_client = endpoint->state == SIM_CM_CONNECTING;
 	const struct sim_terms *depths = is_client && !sim_cm_traits(endpoint)->iwarp ? wanted
 										      : offered;
-	struct sim_qp *qp = endpoint->qp;
+	struct sim_qp *qp = sim_qp_of(endpoint);
 
 	if (!qp || qp->state != IBV_QPS_INIT)
 		return;
@@ -60,8 +60,10 @@ static bool has_connection(const struct sim_endpoint *endpoint)
 
 static void fail_qp_of(const struct sim_endpoint *endpoint)
 {
-	if (endpoint->qp)
-		sim_fail_qp(endpoint->qp);
+	struct sim_qp *qp = sim_qp_of(endpoint);
+
+	if (qp)
+		sim_fail_qp(qp);
 }
 
 void sim_end_connection(struct sim_endpoint *endpoint)
@@ -123,15 +125,15 @@ int sim_disconnect(struct sim_endpoint *endpoint)
 
 static void lose(struct sim_endpoint *endpoint)
 {
+	struct sim_qp *qp = sim_qp_of(endpoint);
 	bool tell = has_connection(endpoint);
 
 	if (!tell && endpoint->state != SIM_CM_CONNECTING)
 		return;
 	endpoint->state = SIM_CM_ENDED;
 	endpoint->was_connected = tell;
-	if (endpoint->qp && !TAILQ_EMPTY(&endpoint->qp->sends) && !sim_random(4))
-		sim_post_async(endpoint->qp->pd->context, IBV_EVENT_QP_FATAL,
-			       &endpoint->qp->object);
+	if (qp && !TAILQ_EMPTY(&qp->sends) && !sim_random(4))
+		sim_post_async(qp->pd->context, IBV_EVENT_QP_FATAL, &qp->object);
 	fail_qp_of(endpoint);
 	if (tell)
 		sim_tell(endpoint, RDMA_CM_EVENT_DISCONNECTED, 0);
@@ -146,12 +148,6 @@ void sim_lose_connection(struct sim_endpoint *endpoint)
 	if (endpoint->peer && !sim_is_cut(endpoint))
 		lose(endpoint->peer);
 	lose(endpoint);
-}
-
-bool sim_is_cut(const struct sim_endpoint *endpoint)
-{
-	return endpoint->cut || endpoint->object.program->silent ||
-	       (endpoint->peer && endpoint->peer->object.program->silent);
 }
 
 void sim_part(struct sim_endpoint *endpoint)
@@ -224,6 +220,7 @@ static void tell_peer(struct sim_endpoint *endpoint)
 
 void sim_end_endpoint(struct sim_endpoint *endpoint)
 {
+	struct sim_qp *qp = sim_qp_of(endpoint);
 	struct sim_message *message;
 
 	if (endpoint->peer)
@@ -237,8 +234,8 @@ void sim_end_endpoint(struct sim_endpoint *endpoint)
 	}
 	sim_cancel(&endpoint->deliver);
 	sim_cancel(&endpoint->give_up);
-	if (endpoint->qp)
-		endpoint->qp->endpoint = NULL;
+	if (qp)
+		qp->endpoint = NULL;
 	endpoint->channel->object.users--;
 	sim_destroy(endpoint);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Endpoints: their addresses and their events. See cm.h.
+ * Endpoints: their addresses, their events, and their inboxes. See cm.h.
  */
 #include <errno.h>
 #include <string.h>
@@ -26,6 +26,18 @@ struct sim_endpoint *sim_create_endpoint(struct sim_program *program, struct sim
 	endpoint->give_up.object = endpoint;
 	TAILQ_INIT(&endpoint->inbox);
 	return endpoint;
+}
+
+struct sim_qp *sim_qp_of(const struct sim_endpoint *endpoint)
+{
+	struct sim_object *object;
+
+	SIM_EACH(object, SIM_QP)
+	{
+		if (((struct sim_qp *)object)->endpoint == endpoint)
+			return (struct sim_qp *)object;
+	}
+	return NULL;
 }
 
 /* ---- Addresses ---- */
@@ -143,4 +155,29 @@ void sim_tell(struct sim_endpoint *endpoint, enum rdma_cm_event_type type, int s
 	else
 		terms.data_length = padded(sim_cm_traits(endpoint), type, terms.data_length);
 	sim_post_event(endpoint->channel, &new_event(endpoint, type, status, &terms)->head);
+}
+
+/* ---- Messages ---- */
+
+bool sim_is_cut(const struct sim_endpoint *endpoint)
+{
+	return endpoint->cut || endpoint->object.program->silent ||
+	       (endpoint->peer && endpoint->peer->object.program->silent);
+}
+
+void sim_send(struct sim_endpoint *to, enum sim_message_kind kind, int status,
+	      const struct sim_terms *terms)
+{
+	bool stays = kind == SIM_MESSAGE_REQUEST || kind == SIM_MESSAGE_FORGET;
+	struct sim_message *message;
+
+	if (!stays && sim_is_cut(to))
+		return;
+	message = sim_alloc(sizeof(*message));
+	message->kind = kind;
+	message->status = status;
+	if (terms)
+		message->terms = *terms;
+	TAILQ_INSERT_TAIL(&to->inbox, message, link);
+	sim_schedule(&to->deliver, sim_world->now_ns + 20000 + sim_latency_ns(0));
 }

@@ -7,23 +7,6 @@
 #include "verbs-sim/cm/cm.h"
 #include "verbs-sim/core/schedule.h"
 
-void sim_send(struct sim_endpoint *to, enum sim_message_kind kind, int status,
-	      const struct sim_terms *terms)
-{
-	bool stays = kind == SIM_MESSAGE_REQUEST || kind == SIM_MESSAGE_FORGET;
-	struct sim_message *message;
-
-	if (!stays && sim_is_cut(to))
-		return;
-	message = sim_alloc(sizeof(*message));
-	message->kind = kind;
-	message->status = status;
-	if (terms)
-		message->terms = *terms;
-	TAILQ_INSERT_TAIL(&to->inbox, message, link);
-	sim_schedule(&to->deliver, sim_world->now_ns + 20000 + sim_latency_ns(0));
-}
-
 static struct sim_endpoint *find_listener(const struct sim_endpoint *client)
 {
 	struct sim_endpoint *listener;

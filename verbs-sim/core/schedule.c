@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Choosing who goes on, and giving the turn to it. See schedule.h.
+ * Giving the turn to who goes on next, tasks, and sleep. See schedule.h.
  */
 #include <linux/futex.h>
 #include <signal.h>
@@ -15,8 +15,6 @@
 
 #define HELD_UP    16    /* of so many times that others run, one is for long: */
 #define HELD_UP_NS 20000 /* at most */
-
-__thread struct sim_thread *sim_me;
 
 /* ---- Turns ---- */
 
@@ -35,28 +33,12 @@ void sim_await_turn(struct sim_thread *thread)
 static void give_turn_to(struct sim_thread *thread)
 {
 	sim_world->running = thread;
-	sim_world->turns++;
 	if (thread == &sim_world->runner) {
 		kill(sim_world->runner_pid, SIGUSR1);
 		return;
 	}
 	__atomic_store_n(&thread->turn, 1, __ATOMIC_RELEASE);
 	syscall(SYS_futex, &thread->turn, FUTEX_WAKE, 1, NULL, NULL, 0);
-}
-
-void sim_give_up(enum sim_verdict verdict, const char *format, ...)
-{
-	va_list arguments;
-
-	if (!sim_world->verdict) {
-		sim_world->verdict = verdict;
-		va_start(arguments, format);
-		vsnprintf(sim_world->reason, sizeof(sim_world->reason), format, arguments);
-		va_end(arguments);
-	}
-	give_turn_to(&sim_world->runner);
-	for (;;)
-		syscall(SYS_ppoll, NULL, 0, NULL, NULL, 0);
 }
 
 struct sim_thread *sim_new_thread(struct sim_program *program, enum sim_thread_state state)
@@ -129,7 +111,7 @@ static void do_task(struct sim_task *task)
 {
 	TAILQ_REMOVE(&sim_world->tasks, task, link);
 	task->scheduled = false;
-	sim_note("task", (uint64_t)task->kind);
+	sim_note("task", task->kind);
 	sim_do_task(task);
 }
 
@@ -258,4 +240,9 @@ void sim_sleep(const void *const *awaited, int n, uint64_t deadline_ns)
 	let_others_run();
 	sim_me->state = SIM_THREAD_READY;
 	sim_me->program->runs++;
+}
+
+void sim_sleep_for(const void *awaited, uint64_t deadline_ns)
+{
+	sim_sleep(&awaited, 1, deadline_ns);
 }

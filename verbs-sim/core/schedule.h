@@ -80,7 +80,7 @@ void sim_send_signal(struct sim_program *program, int number);
 void sim_schedule(struct sim_task *task, uint64_t due_ns);
 void sim_cancel(struct sim_task *task);
 
-/* ---- Choosing: choice.c, for schedule.c ---- */
+/* ---- Choosing, for schedule.c ---- */
 
 /* Who or what goes on now; both NULL: nobody and nothing can. */
 void sim_find_next(struct sim_thread **thread, struct sim_task **task);
@@ -93,7 +93,4 @@ bool sim_may_others_run(void);
 
 /* Of a new thread or task. */
 uint32_t sim_new_priority(void);
-
-/* Does it now: see device/tasks.c. */
-void sim_do_task(struct sim_task *task);
 #endif

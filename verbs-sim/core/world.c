@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The world: creating and mapping it, chance, the hash, and the ledger of objects. See world.h.
+ * The world: creating and mapping it, chance, the hash, and what is said at the end. See world.h.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,22 +14,10 @@
 #include "verbs-sim/core/world.h"
 
 struct sim_world *sim_world;
-
-const char *const sim_kind_names[SIM_KINDS] = {
-	[SIM_ENDPOINT] = "cm_id",
-	[SIM_QP] = "QP",
-	[SIM_MR] = "MR",
-	[SIM_SRQ] = "SRQ",
-	[SIM_CQ] = "CQ",
-	[SIM_COMP_CHANNEL] = "completion channel",
-	[SIM_EVENT_CHANNEL] = "event channel",
-	[SIM_AH] = "AH",
-	[SIM_PD] = "PD",
-	[SIM_CONTEXT] = "context",
-};
+void (*sim_do_task)(struct sim_task *task);
 
 /* Not mmap(3): a sanitizer would replace it, and refuse an address that it does not know. */
-int sim_map_world(int fd)
+int sim_map_world(int fd, void (*do_task)(struct sim_task *task))
 {
 	long at = syscall(SYS_mmap, SIM_WORLD_ADDRESS, SIM_WORLD_SIZE, PROT_READ | PROT_WRITE,
 			  MAP_SHARED | MAP_FIXED_NOREPLACE, fd, 0);
@@ -38,16 +27,17 @@ int sim_map_world(int fd)
 	if ((unsigned long)at != SIM_WORLD_ADDRESS)
 		return EEXIST;
 	sim_world = (struct sim_world *)SIM_WORLD_ADDRESS;
+	sim_do_task = do_task;
 	return 0;
 }
 
-int sim_create_world(void)
+int sim_create_world(void (*do_task)(struct sim_task *task))
 {
 	int fd = memfd_create("verbs-sim", MFD_CLOEXEC), kind;
 
 	if (fd < 0 || ftruncate(fd, SIM_WORLD_SIZE))
 		return -1;
-	errno = sim_map_world(fd);
+	errno = sim_map_world(fd, do_task);
 	if (errno)
 		return -1;
 	sim_world->used = sizeof(*sim_world);
@@ -86,6 +76,38 @@ void sim_note(const char *what, uint64_t value)
 		hash_byte((uint8_t)(value >> i));
 }
 
+/* ---- What the last line says ---- */
+
+static void decide(enum sim_verdict verdict, const char *format, va_list arguments)
+{
+	if (sim_world->verdict)
+		return;
+	sim_world->verdict = verdict;
+	vsnprintf(sim_world->reason, sizeof(sim_world->reason), format, arguments);
+}
+
+void sim_decide(enum sim_verdict verdict, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	decide(verdict, format, arguments);
+	va_end(arguments);
+}
+
+void sim_give_up(enum sim_verdict verdict, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	decide(verdict, format, arguments);
+	va_end(arguments);
+	sim_world->running = &sim_world->runner;
+	kill(sim_world->runner_pid, SIGUSR1);
+	for (;;)
+		syscall(SYS_ppoll, NULL, 0, NULL, NULL, 0);
+}
+
 /* Appends a part to a text, unless it is there already. */
 static void append(char *text, size_t size, const char *part)
 {
@@ -116,24 +138,4 @@ void sim_blame(const struct sim_program *program, const char *format, ...)
 	vsnprintf(part + begin, sizeof(part) - (size_t)begin, format, arguments);
 	va_end(arguments);
 	append(sim_world->wrong, sizeof(sim_world->wrong), part);
-}
-
-void *sim_create(enum sim_kind kind, size_t size, struct sim_program *program, void *user)
-{
-	struct sim_object *object = sim_alloc(size);
-
-	object->kind = kind;
-	object->number = ++sim_world->numbers[kind];
-	object->program = program;
-	object->user = user;
-	TAILQ_INSERT_TAIL(&sim_world->objects[kind], object, link);
-	return object;
-}
-
-void sim_destroy(void *gone)
-{
-	struct sim_object *object = gone;
-
-	TAILQ_REMOVE(&sim_world->objects[object->kind], object, link);
-	sim_free(object);
 }

@@ -36,14 +36,31 @@
 #define SIM_WORLD_VARIABLE   "VERBS_SIM_WORLD"
 #define SIM_PROGRAM_VARIABLE "VERBS_SIM_PROGRAM"
 
-/* Something that a device or a timer does later. `kind` says what: see verbs-sim/device/device.h. */
+/* What tasks there are. The object of each is named behind it. */
+enum sim_task_kind {
+	SIM_TASK_EXECUTE = 1, /* QP: the next work request reaches the peer */
+	SIM_TASK_ACKNOWLEDGE, /* QP: the oldest work request completes */
+	SIM_TASK_DELIVER,     /* endpoint: the next message of the connection manager arrives */
+	SIM_TASK_GIVE_UP,     /* endpoint: no answer came in time */
+	SIM_TASK_ALARM,       /* program: alarm(2) */
+	SIM_TASK_TIMER        /* timer of a program: timerfd_create(2) */
+};
+
+/* Something that a device or a timer does later. */
 struct sim_task {
 	TAILQ_ENTRY(sim_task) link;
 	bool scheduled;
-	int kind;
+	enum sim_task_kind kind;
 	uint64_t due_ns;
 	uint32_t priority; /* by priorities: see core/schedule.c */
 	void *object;
+};
+
+/* A timer of a program. */
+struct sim_timer {
+	struct sim_task task;
+	struct sim_program *program;
+	uint64_t interval_ns, expired;
 };
 
 enum sim_thread_state {
@@ -140,13 +157,25 @@ enum sim_verdict {
 	SIM_VERDICT_BROKEN   /* the simulation itself cannot go on */
 };
 
-/* What goes wrong at a call, as asked for on the command line: see core/fault.h. */
+enum sim_fault_kind {
+	SIM_FAULT_USUAL, /* the first way in which the call can fail */
+	SIM_FAULT_ERROR, /* this errno value */
+	SIM_FAULT_SIGNAL,
+	SIM_FAULT_ASYNC,   /* this asynchronous event */
+	SIM_FAULT_STATUS,  /* the next completion has this status */
+	SIM_FAULT_EVENT,   /* this event of the connection manager */
+	SIM_FAULT_FULL,    /* stdout is full */
+	SIM_FAULT_REMOVAL, /* the device is removed, for all programs */
+	SIM_FAULT_SILENCE  /* nothing leaves the program's host any more, nor arrives there */
+};
+
+/* What goes wrong at a call, as asked for on the command line: see runner/faults.c. */
 struct sim_fault {
 	char text[96]; /* of the command line */
 	int program;
 	char call[32];         /* which one; empty: any */
 	uint64_t number, seen; /* the Nth of them, and how many there were */
-	int kind;              /* enum sim_fault_kind */
+	enum sim_fault_kind kind;
 	int value;
 	int status;   /* of an event */
 	char how[32]; /* its name; empty: the usual way */
@@ -185,8 +214,6 @@ struct sim_world {
 	uint32_t in_turn; /* how often the same thread went on */
 	uint32_t preempt; /* at one call of so many another thread may go on */
 	uint64_t hash;    /* of all that has happened, in order */
-	uint64_t turns;
-	uint64_t calls;
 
 	enum sim_verdict verdict;
 	char reason[200];
@@ -198,7 +225,7 @@ struct sim_world {
 	uint32_t numbers[SIM_KINDS];
 	uint32_t next_port;
 
-	/* The memory behind this structure: see arena.c. */
+	/* The memory behind this structure: see ledger.c. */
 	uint64_t used;
 	void *free_blocks[48];
 };
@@ -206,14 +233,17 @@ struct sim_world {
 /* The world of this process; NULL in a process that is not simulated. */
 extern struct sim_world *sim_world;
 
+/* Does a task: the one call from here upwards, to the function that this process was given below. */
+extern void (*sim_do_task)(struct sim_task *task);
+
 /*
  * Creates the world of a run, in a memory file whose descriptor it returns; -1 and errno if it
  * cannot.
  */
-int sim_create_world(void);
+int sim_create_world(void (*do_task)(struct sim_task *task));
 
 /* Maps the world of this file into this process. Returns 0 or an errno value. */
-int sim_map_world(int fd);
+int sim_map_world(int fd, void (*do_task)(struct sim_task *task));
 
 /*
  * Memory of the world, all zero, for anyone to use until sim_free. There is always enough, or the
@@ -228,10 +258,11 @@ uint32_t sim_random(uint32_t below);
 /* Enters into the hash of the run that something has happened. */
 void sim_note(const char *what, uint64_t value);
 
-/*
- * Ends the run, as of this moment: the runner reports `reason` and kills all programs. Does not
- * return.
- */
+/* Says how the run ends, if nothing has said so before. */
+void sim_decide(enum sim_verdict verdict, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* The same, as of this moment: the runner reports it and kills all programs. Does not return. */
 void sim_give_up(enum sim_verdict verdict, const char *format, ...)
 	__attribute__((format(printf, 2, 3), noreturn));
 

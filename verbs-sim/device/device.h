@@ -1,37 +1,16 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The simulated device: what the driver and the adapter keep of each object, and what they do by
- * themselves.
+ * The simulated device: what the driver and the adapter keep of each object.
  *
- * Contract: of the connection manager it knows the end of a connection (verbs-sim/cm/cm.h), and no
- * call of a program. Whoever has the turn may call these functions, for the objects of any program;
- * memory of programs is only read and written through memory.c.
+ * Contract: it knows no connection manager, no transfer and no call of a program. Whoever has the
+ * turn may call these functions, for the objects of any program; memory of programs is only read and
+ * written through memory.c.
  */
 #ifndef VERBS_SIM_DEVICE_DEVICE_H
 #define VERBS_SIM_DEVICE_DEVICE_H
 #include <infiniband/verbs.h>
 
 #include "verbs-sim/device/devices.h"
-
-/* What tasks there are. The object of each is named behind it. */
-enum sim_task_kind {
-	SIM_TASK_EXECUTE = 1, /* QP: the next work request reaches the peer */
-	SIM_TASK_ACKNOWLEDGE, /* QP: the oldest work request completes */
-	SIM_TASK_DELIVER,     /* endpoint: the next message of the connection manager arrives */
-	SIM_TASK_GIVE_UP,     /* endpoint: no answer came in time */
-	SIM_TASK_ALARM,       /* program: alarm(2) */
-	SIM_TASK_TIMER        /* timer of a program: timerfd_create(2) */
-};
-
-/* How long a message of the device or of the connection manager takes. */
-uint64_t sim_latency_ns(uint64_t length);
-
-/* A timer of a program. */
-struct sim_timer {
-	struct sim_task task;
-	struct sim_program *program;
-	uint64_t interval_ns, expired;
-};
 
 /* ---- Channels: queues of events behind a descriptor ---- */
 
@@ -107,6 +86,9 @@ struct sim_cq {
 	enum sim_armed armed;
 };
 
+#define SIM_RNR_FOREVER   7 /* of rnr_retry */
+#define SIM_RETRY_FOREVER 7 /* of retry_cnt, on soft-RoCE */
+
 /* What comes before the data of a datagram, in the memory of its receive. */
 #define SIM_GRH         40
 #define SIM_MOST_GROUPS 8 /* that a QP has joined */
@@ -150,13 +132,24 @@ struct sim_request {
 	uint32_t rnr_retries;
 	uint32_t piece, n_pieces, first_piece, pieces_moved; /* n_pieces 0: not divided yet */
 	bool begun;                                          /* its first packets have arrived */
-	uint64_t sum;      /* of its data when it was posted: see strict.h; 0: not known */
+	uint64_t sum;      /* of its data when it was posted: see strict.c; 0: not known */
 	uint64_t since_ns; /* when it was first sent to a peer that did not answer; 0: not yet */
 	uint8_t *data;     /* inline, or taken from the program's memory already; otherwise NULL */
 	int num_sge;
 	struct ibv_sge sge[];
 };
 TAILQ_HEAD(sim_requests, sim_request);
+
+static inline bool sim_is_atomic(enum ibv_wr_opcode opcode)
+{
+	return opcode == IBV_WR_ATOMIC_CMP_AND_SWP || opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
+}
+
+/* Whether the answer brings data, which goes into the memory of the SGEs. */
+static inline bool sim_brings_data(const struct sim_request *request)
+{
+	return request->opcode == IBV_WR_RDMA_READ || sim_is_atomic(request->opcode);
+}
 
 struct sim_endpoint;
 struct sim_qp {
@@ -221,6 +214,9 @@ int sim_scatter(const struct sim_program *program, const struct ibv_sge *sge, in
 void sim_complete(struct sim_cq *cq, const struct ibv_wc *wc, bool solicited);
 void sim_complete_recv(struct sim_qp *qp, const struct sim_recv *recv, enum ibv_wc_status status);
 
+/* What --fail asks for: the next completion of this program has another status. */
+enum ibv_wc_status sim_judge(struct sim_program *program, enum ibv_wc_status status);
+
 /* Takes out what has not been polled of a QP. */
 void sim_forget_completions(struct sim_cq *cq, uint32_t qp_num);
 void sim_post_async(struct sim_context *context, enum ibv_event_type type,
@@ -230,7 +226,13 @@ void sim_post_async(struct sim_context *context, enum ibv_event_type type,
 struct sim_recv *sim_next_recv(struct sim_qp *qp);
 struct sim_recv *sim_take_recv(struct sim_qp *qp);
 
+/* Whether a receive has room for so many bytes. */
+bool sim_fits(const struct sim_recv *recv, uint32_t length);
+
 /* ---- QPs: qp.c ---- */
+
+/* How long a message of the device or of the connection manager takes. */
+uint64_t sim_latency_ns(uint64_t length);
 
 struct sim_qp *sim_find_qp(uint32_t number);
 
@@ -252,31 +254,67 @@ void sim_post(struct sim_qp *qp, struct sim_request *request);
 /* The oldest request has completed, with its status. */
 void sim_complete_send(struct sim_qp *qp, struct sim_request *request);
 
-/* ---- Transfers: transfer.c, remote.c and datagram.c ---- */
+/*
+ * ---- Creating and destroying: objects.c ----
+ *
+ * A create function always succeeds; its caller has judged what was asked for. A destroy function
+ * must not be called while the object has users.
+ */
 
-/* What --fail asks for: the next completion of this program has another status. */
-enum ibv_wc_status sim_judge(struct sim_program *program, enum ibv_wc_status status);
+struct sim_region {
+	uint64_t address, iova, length;
+	int access;
+};
 
-/* Whether a receive has room for so many bytes. */
-bool sim_fits(const struct sim_recv *recv, uint32_t length);
+struct sim_qp_needs {
+	struct sim_cq *send_cq, *recv_cq;
+	struct sim_srq *srq; /* NULL: receives of its own */
+	enum ibv_qp_type type;
+	bool sq_sig_all;
+	struct ibv_qp_cap cap;
+};
 
-/* A UD QP sends, with the data of the request. Returns the status of that. */
-enum ibv_wc_status sim_send_datagram(struct sim_qp *qp, const struct sim_request *request);
-bool sim_is_multicast(const union ibv_gid *gid);
+struct sim_pd *sim_create_pd(struct sim_context *context, void *user);
+struct sim_mr *sim_create_mr(struct sim_pd *pd, void *user, const struct sim_region *region);
+struct sim_ah *sim_create_ah(struct sim_pd *pd, void *user, const struct ibv_ah_attr *path);
+struct sim_cq *sim_create_cq(struct sim_context *context, uint32_t depth,
+			     struct sim_channel *channel, void *user);
+struct sim_srq *sim_create_srq(struct sim_pd *pd, uint32_t max, uint32_t max_sge, void *user);
+struct sim_qp *sim_create_qp(struct sim_pd *pd, const struct sim_qp_needs *needs, void *user);
 
-/* Whether the answer brings data, which goes into the memory of the SGEs. */
-bool sim_is_atomic(const struct sim_request *request);
-bool sim_brings_data(const struct sim_request *request);
+void sim_destroy_pd(struct sim_pd *pd);
+void sim_destroy_mr(struct sim_mr *mr);
+void sim_destroy_ah(struct sim_ah *ah);
+void sim_destroy_cq(struct sim_cq *cq);
+void sim_destroy_srq(struct sim_srq *srq);
+void sim_destroy_qp(struct sim_qp *qp);
+void sim_destroy_channel(struct sim_channel *channel);
 
 /*
- * Accesses the peer's memory, or moves a piece of the data: then it returns EAGAIN until all are
- * moved, and programs run in between. Returns 0, EACCES or EFAULT. What it brings is in
- * request->data.
+ * ---- What a program does wrong although the device goes along with it: strict.c ----
+ *
+ * With --strict it is reported, and the run ends with a status of its own. A check changes nothing
+ * that a program can see.
  */
-int sim_access(struct sim_qp *peer, struct sim_request *request);
 
-/* The tasks of a QP. */
+/* A receive of a queue is posted: its memory must not be in another one that is posted there. */
+void sim_check_recv(const struct sim_program *program, const struct sim_recv_queue *queue,
+		    const struct ibv_sge *sge, int num_sge);
 
-void sim_execute(struct sim_qp *qp);
-void sim_acknowledge(struct sim_qp *qp);
+/* A send or WRITE is posted, and completes: its memory must be the same. */
+void sim_remember_data(const struct sim_qp *qp, struct sim_request *request);
+void sim_check_data(const struct sim_qp *qp, const struct sim_request *request);
+
+/* A READ is posted: over iWARP the peer's device writes what it brings, to an address and a key. */
+void sim_check_sink(const struct sim_qp *qp, const struct sim_request *request);
+
+/* A QP is created: its CQs must have room for all that it can have outstanding. */
+void sim_check_depth(const struct sim_qp *qp);
+
+/* A QP is about to be connected: a message may arrive at once. */
+void sim_check_receives(const struct sim_qp *qp);
+
+/* Memory ends, or its region does: nothing that is posted may need it. `how`: "freed", or so. */
+void sim_check_end(const struct sim_program *program, uint64_t address, uint64_t length,
+		   const char *how);
 #endif

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Creating and destroying objects of the device, with the ledger of who needs whom. See objects.h.
+ * Creating and destroying objects of the device, with the ledger of who needs whom. See device.h.
  */
 #include <errno.h>
 #include <string.h>
 
-#include "verbs-sim/cm/cm.h"
-#include "verbs-sim/device/objects.h"
-#include "verbs-sim/device/strict.h"
+#include "verbs-sim/device/device.h"
 
 static void init_task(struct sim_task *task, enum sim_task_kind kind, void *object)
 {
-	task->kind = (int)kind;
+	task->kind = kind;
 	task->object = object;
 }
 
@@ -167,8 +165,6 @@ void sim_destroy_qp(struct sim_qp *qp)
 		sim_forget_completions(qp->recv_cq, qp->object.number);
 	}
 	sim_discard_events(&qp->pd->context->async, &qp->object);
-	if (qp->endpoint)
-		qp->endpoint->qp = NULL;
 	qp->pd->object.users--;
 	qp->send_cq->object.users--;
 	qp->recv_cq->object.users--;
@@ -182,66 +178,4 @@ void sim_destroy_channel(struct sim_channel *channel)
 {
 	sim_discard_events(channel, NULL);
 	sim_destroy(channel);
-}
-
-/* ---- What a dead program leaves ---- */
-
-static void destroy_object(struct sim_object *object)
-{
-	switch (object->kind) {
-	case SIM_ENDPOINT:
-		sim_end_endpoint((struct sim_endpoint *)object);
-		break;
-	case SIM_QP:
-		sim_destroy_qp((struct sim_qp *)object);
-		break;
-	case SIM_MR:
-		sim_destroy_mr((struct sim_mr *)object);
-		break;
-	case SIM_SRQ:
-		sim_destroy_srq((struct sim_srq *)object);
-		break;
-	case SIM_CQ:
-		sim_destroy_cq((struct sim_cq *)object);
-		break;
-	case SIM_AH:
-		sim_destroy_ah((struct sim_ah *)object);
-		break;
-	case SIM_PD:
-		sim_destroy_pd((struct sim_pd *)object);
-		break;
-	case SIM_COMP_CHANNEL:
-	case SIM_EVENT_CHANNEL:
-	case SIM_CONTEXT:
-		sim_destroy_channel((struct sim_channel *)object);
-		break;
-	default:
-		sim_destroy(object);
-		break;
-	}
-}
-
-static struct sim_object *first_of(const struct sim_program *program, enum sim_kind kind)
-{
-	struct sim_object *object;
-
-	SIM_EACH(object, kind)
-	{
-		if (object->program == program)
-			return object;
-	}
-	return NULL;
-}
-
-void sim_end_objects(struct sim_program *program)
-{
-	struct sim_object *object;
-	enum sim_kind kind;
-
-	for (kind = 0; kind < SIM_KINDS; kind++) {
-		while ((object = first_of(program, kind))) {
-			program->left[kind] += !object->hidden;
-			destroy_object(object);
-		}
-	}
 }

@@ -6,7 +6,6 @@
 
 #include "verbs-sim/core/schedule.h"
 #include "verbs-sim/device/device.h"
-#include "verbs-sim/device/strict.h"
 
 struct sim_qp *sim_find_qp(uint32_t number)
 {
@@ -46,6 +45,16 @@ struct sim_qp *sim_peer_of(const struct sim_qp *qp)
 	    peer->object.program->silent)
 		return NULL;
 	return peer->state == IBV_QPS_RTR || peer->state == IBV_QPS_RTS ? peer : NULL;
+}
+
+/* ---- Requests ---- */
+
+/* Some microseconds, and now and then much more: what is late in one run is early in another. */
+uint64_t sim_latency_ns(uint64_t length)
+{
+	uint64_t late_ns = sim_random(32) ? 0 : sim_random(300000);
+
+	return 500 + length / 4 + sim_random(2000) + late_ns;
 }
 
 /* A completion has reported it, or it does not need one. */
@@ -95,13 +104,15 @@ void sim_complete_send(struct sim_qp *qp, struct sim_request *request)
 	release(qp, request);
 }
 
+/* ---- Flushing ---- */
+
 /* What is on its way to the peer will not arrive, unless TCP has taken it. */
 static void drop_wire(struct sim_qp *qp)
 {
 	struct sim_request *request;
 
 	while ((request = TAILQ_FIRST(&qp->wire)) && sim_is_iwarp(qp) && request->completed) {
-		sim_execute(qp);
+		sim_do_task(&qp->execute);
 		if (request == TAILQ_FIRST(&qp->wire)) /* nobody takes it */
 			break;
 	}

@@ -106,6 +106,16 @@ void sim_complete_recv(struct sim_qp *qp, const struct sim_recv *recv, enum ibv_
 	sim_complete(qp->recv_cq, &wc, true);
 }
 
+enum ibv_wc_status sim_judge(struct sim_program *program, enum ibv_wc_status status)
+{
+	if (!program->next_status || status)
+		return status;
+	status = (enum ibv_wc_status)program->next_status->value;
+	sim_report_fault("a completion with %s", program->next_status->how);
+	program->next_status = NULL;
+	return status;
+}
+
 /* ---- Receives ---- */
 
 static void tell_limit(struct sim_srq *srq)
@@ -138,4 +148,14 @@ struct sim_recv *sim_take_recv(struct sim_qp *qp)
 	if (qp->srq)
 		tell_limit(qp->srq);
 	return recv;
+}
+
+bool sim_fits(const struct sim_recv *recv, uint32_t length)
+{
+	uint64_t room = 0;
+	int i;
+
+	for (i = 0; i < recv->num_sge; i++)
+		room += recv->sge[i].length;
+	return length <= room;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What a program does wrong although the device goes along with it. See strict.h.
+ * What a program does wrong although the device goes along with it. See device.h.
  */
-#include "verbs-sim/device/strict.h"
+#include "verbs-sim/device/device.h"
 
 #define MOST_COMPARED 256   /* receives: to compare all of a large pool takes too long */
 #define MOST_SUMMED   65536 /* bytes: to add up all of the longest message takes too long */

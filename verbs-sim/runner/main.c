@@ -1,14 +1,44 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-sim: one run after the other, for each seed. See runner.h.
+ * verbs-sim: one run after the other: for each seed and, with --sweep, for each call. See runner.h.
  */
 #include <signal.h>
+#include <stdio.h>
 
 #include "verbs-sim/runner/runner.h"
 
 static void on_signal(int number)
 {
 	(void)number; /* it ends a wait */
+}
+
+/*
+ * A run for each call of a program, in which that call fails. It is as it should be if each program
+ * ends, by itself, and leaves nothing; its status may be any. Returns the first exit status that is
+ * not 0.
+ */
+static int sweep(const struct sim_options *options, uint64_t seed)
+{
+	struct sim_options one = *options;
+	struct sim_fault *fault = &one.faults[one.n_faults++];
+	struct sim_result result;
+	unsigned long long call;
+	int failed = 0, ret = sim_run(options, seed, &result);
+
+	if (ret)
+		return ret;
+	for (call = 1;; call++) {
+		if (!sim_read_sweep(options->sweep, call, fault))
+			return SIM_EXIT_USAGE;
+		failed += sim_run(&one, seed, &result) != 0;
+		ret = ret ? ret : result.exit;
+		if (result.calls[fault->program] < call) /* there is no such call any more */
+			break;
+	}
+	fprintf(stderr,
+		"verbs-sim: %llu calls of program %d, each in a run of its own: %d not as they should be\n",
+		call - 1, fault->program, failed);
+	return ret;
 }
 
 int main(int argc, char **argv)
@@ -29,6 +59,6 @@ int main(int argc, char **argv)
 	sigaction(SIGUSR1, &action, NULL);
 	sigaction(SIGCHLD, &action, NULL);
 	for (seed = options.seed; seed <= options.last_seed && !ret; seed++)
-		ret = options.sweep ? sim_sweep(&options, seed) : sim_run(&options, seed, &result);
+		ret = options.sweep ? sweep(&options, seed) : sim_run(&options, seed, &result);
 	return ret;
 }

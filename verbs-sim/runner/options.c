@@ -11,7 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "verbs-sim/core/fault.h"
 #include "verbs-sim/device/devices.h"
 #include "verbs-sim/runner/runner.h"
 
@@ -145,6 +144,7 @@ static int read_fault(struct sim_options *options)
 
 static int read_option(int option, struct sim_options *options)
 {
+	struct sim_fault fault;
 	int seconds;
 
 	switch (option) {
@@ -165,7 +165,9 @@ static int read_option(int option, struct sim_options *options)
 		return read_fault(options);
 	case 'w':
 		options->sweep = optarg;
-		return sim_is_sweep(optarg) ? 0 : refuse("--sweep %s: not S[:HOW]", optarg);
+		return sim_read_sweep(optarg, 1, &fault)
+			       ? 0
+			       : refuse("--sweep %s: not S[:HOW]", optarg);
 	case 'n':
 		return read_small(optarg, &options->servers)
 			       ? 0

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "verbs-sim/core/schedule.h"
-#include "verbs-sim/device/objects.h"
 #include "verbs-sim/runner/runner.h"
+#include "verbs-sim/transfer/transfer.h"
 
 #define LOADING_NS 1000000 /* that a program takes until it begins: others go on meanwhile */
 

@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -13,7 +12,7 @@
 #include <unistd.h>
 
 #include "verbs-sim/core/schedule.h"
-#include "verbs-sim/device/devices.h"
+#include "verbs-sim/transfer/transfer.h"
 #include "verbs-sim/runner/runner.h"
 
 static void set_up_world(const struct sim_options *options, uint64_t seed)
@@ -38,18 +37,6 @@ static void set_up_world(const struct sim_options *options, uint64_t seed)
 }
 
 /* ---- When nobody can go on ---- */
-
-void sim_decide(enum sim_verdict verdict, const char *format, ...)
-{
-	va_list arguments;
-
-	if (sim_world->verdict)
-		return;
-	sim_world->verdict = verdict;
-	va_start(arguments, format);
-	vsnprintf(sim_world->reason, sizeof(sim_world->reason), format, arguments);
-	va_end(arguments);
-}
 
 static void say_who_sleeps(void)
 {
@@ -146,7 +133,7 @@ int sim_run(const struct sim_options *options, uint64_t seed, struct sim_result 
 		fprintf(stderr, "verbs-sim: --steps %s: %s\n", options->steps, strerror(errno));
 		return SIM_EXIT_USAGE;
 	}
-	run.world_fd = sim_create_world();
+	run.world_fd = sim_create_world(sim_carry_out);
 	if (run.world_fd < 0) {
 		fprintf(stderr, "verbs-sim: no memory for the simulation: %s\n", strerror(errno));
 		return SIM_EXIT_BROKEN;

@@ -99,15 +99,11 @@ int sim_read_options(int argc, char **argv, struct sim_options *options);
 /* Makes one run, and says on stderr what came of it. Returns the exit status. */
 int sim_run(const struct sim_options *options, uint64_t seed, struct sim_result *result);
 
-/*
- * Makes a run for each call of a program, in which that call fails. It is as it should be if each
- * program ends, by itself, and leaves nothing; its status may be any. Returns the first exit status
- * that is not 0.
- */
-int sim_sweep(const struct sim_options *options, uint64_t seed);
+/* Reads "SIDE:[CALL:]N[:HOW]", the argument of --fail. Returns false if it is none. */
+bool sim_read_fault(const char *argument, struct sim_fault *fault);
 
-/* Whether `text` is what --sweep takes. */
-bool sim_is_sweep(const char *text);
+/* Reads "S[:HOW]", the argument of --sweep, as "S:CALL[:HOW]". */
+bool sim_read_sweep(const char *sweep, unsigned long long call, struct sim_fault *fault);
 
 /* Judges the run, and prints the line at the end. */
 void sim_report(const struct sim_options *options, struct sim_result *result);
@@ -147,10 +143,6 @@ void sim_kill_program(struct sim_run *run, int number);
 /* At the end of a run, with the turn or without it. */
 void sim_kill_all(struct sim_run *run);
 
-/* Ends the run, if nothing has yet: a verdict of the runner's own. */
-void sim_decide(enum sim_verdict verdict, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
 /* ---- Steps: steps.c ---- */
 
 /* Opens the file. Returns 0, or an errno value. */
@@ -162,10 +154,10 @@ void sim_do_steps(struct sim_run *run);
 /* Nothing will happen any more, or the time is up: the step that waits has come to its end. */
 void sim_end_waiting(struct sim_run *run);
 
-/* Prints the state of the run on stdout, as one line of JSON: answer.c. */
+/* Prints the state of the run on stdout, as one line of JSON: report.c. */
 void sim_answer(const struct sim_run *run);
 
-/* ---- Streams: streams.c ---- */
+/* ---- Streams: start.c ---- */
 
 /* Of a program that says nothing of them: with steps, nothing to read, and output that is kept. */
 void sim_default_streams(const struct sim_run *run, struct sim_streams *streams);

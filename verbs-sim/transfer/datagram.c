@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Datagrams: a send of a UD QP reaches each QP that it is addressed to and that has a receive, and
- * its sender hears of nothing but its own mistakes. See device.h.
+ * its sender hears of nothing but its own mistakes. See transfer.h.
  */
 #include <arpa/inet.h>
 #include <netinet/ip.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "verbs-sim/core/schedule.h"
-#include "verbs-sim/device/device.h"
+#include "verbs-sim/transfer/transfer.h"
 
 #define MOST_MTU        4096
 #define ROCE_UDP_HEADER 8

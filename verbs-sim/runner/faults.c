@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The argument of --fail, and the names of what may go wrong. See fault.h.
+ * The arguments of --fail and --sweep, and the names of what may go wrong. See runner.h.
  */
 #include <errno.h>
 #include <rdma/rdma_cma.h>
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "verbs-sim/core/fault.h"
+#include "verbs-sim/runner/runner.h"
 
 /* Those of libibverbs; errors and signals are named by libc. */
 static const struct {
@@ -81,7 +81,7 @@ static bool find_event(const char *name, struct sim_fault *fault)
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		if (strncmp(names[i].name, name, length) || names[i].name[length])
 			continue;
-		fault->kind = (int)names[i].kind;
+		fault->kind = names[i].kind;
 		fault->value = names[i].value;
 		fault->status = names[i].status;
 		return !name[length] || (fault->kind == SIM_FAULT_EVENT &&
@@ -139,4 +139,13 @@ bool sim_read_fault(const char *argument, struct sim_fault *fault)
 	if (end == text || !fault->number)
 		return false;
 	return !*end || (*end == ':' && find_name(end + 1, fault));
+}
+
+bool sim_read_sweep(const char *sweep, unsigned long long call, struct sim_fault *fault)
+{
+	size_t side = strcspn(sweep, ":");
+	char text[sizeof(fault->text)];
+
+	snprintf(text, sizeof(text), "%.*s:%llu%s", (int)side, sweep, call, sweep + side);
+	return sim_read_fault(text, fault);
 }

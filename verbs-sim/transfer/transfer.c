@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What the device does with a request: it reaches the peer, and later it completes. See device.h.
+ * What the device does with a request: it reaches the peer, and later it completes. See transfer.h.
  *
  * On RoCE a request completes when the peer has executed it. On iWARP a send and a WRITE complete
  * when TCP has taken them, which may be earlier.
@@ -9,9 +9,7 @@
 #include <string.h>
 
 #include "verbs-sim/core/schedule.h"
-#include "verbs-sim/cm/cm.h"
-#include "verbs-sim/device/device.h"
-#include "verbs-sim/device/rnr.h"
+#include "verbs-sim/transfer/transfer.h"
 
 #define PIECE_NS   1000      /* between two pieces of a WRITE or READ, at most */
 #define TCP_BUFFER (1 << 20) /* bytes that TCP takes before they arrive */
@@ -20,16 +18,6 @@ static bool takes_recv(const struct sim_request *request)
 {
 	return request->opcode == IBV_WR_SEND || request->opcode == IBV_WR_SEND_WITH_IMM ||
 	       request->opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
-}
-
-enum ibv_wc_status sim_judge(struct sim_program *program, enum ibv_wc_status status)
-{
-	if (!program->next_status || status)
-		return status;
-	status = (enum ibv_wc_status)program->next_status->value;
-	sim_report_fault("a completion with %s", program->next_status->how);
-	program->next_status = NULL;
-	return status;
 }
 
 /* Takes the data out of the program's memory, unless that was done before. */
@@ -108,14 +96,18 @@ static void complete_recv(struct sim_qp *qp, const struct sim_recv *recv,
 	sim_complete(qp->recv_cq, &wc, status || request->flags & IBV_SEND_SOLICITED);
 }
 
-bool sim_fits(const struct sim_recv *recv, uint32_t length)
-{
-	uint64_t room = 0;
-	int i;
+#define NS_PER_UNIT 10000 /* the table counts in hundredths of a millisecond */
 
-	for (i = 0; i < recv->num_sge; i++)
-		room += recv->sge[i].length;
-	return length <= room;
+/* min_rnr_timer, by the table "Encoding for RNR NAK Timer Field" of the InfiniBand specification. */
+static uint64_t rnr_ns(uint8_t code)
+{
+	static const uint32_t units[32] = {
+		65536, 1,    2,    3,    4,    6,     8,     12,    16,    24,    32,
+		48,    64,   96,   128,  192,  256,   384,   512,   768,   1024,  1536,
+		2048,  3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152,
+	};
+
+	return (uint64_t)units[code & 31] * NS_PER_UNIT;
 }
 
 /*
@@ -131,7 +123,7 @@ static void try_again(struct sim_qp *qp, struct sim_qp *peer, struct sim_request
 		finish(qp, request, IBV_WC_RNR_RETRY_EXC_ERR);
 		return;
 	}
-	sim_schedule(&qp->execute, sim_world->now_ns + sim_rnr_ns(peer->attr.min_rnr_timer));
+	sim_schedule(&qp->execute, sim_world->now_ns + rnr_ns(peer->attr.min_rnr_timer));
 }
 
 /*

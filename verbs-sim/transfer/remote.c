@@ -1,31 +1,20 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * WRITE, READ and atomic operations: access to the memory of the peer, and whether it is allowed.
- * See device.h.
+ * See transfer.h.
  */
 #include <errno.h>
 #include <string.h>
 
 #include "verbs-sim/core/schedule.h"
-#include "verbs-sim/device/device.h"
+#include "verbs-sim/transfer/transfer.h"
 
 #define CACHE_LINE  64
 #define MOST_PIECES 8
 
-bool sim_is_atomic(const struct sim_request *request)
-{
-	return request->opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
-	       request->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
-}
-
-bool sim_brings_data(const struct sim_request *request)
-{
-	return request->opcode == IBV_WR_RDMA_READ || sim_is_atomic(request);
-}
-
 static int access_of(const struct sim_request *request)
 {
-	if (sim_is_atomic(request))
+	if (sim_is_atomic(request->opcode))
 		return IBV_ACCESS_REMOTE_ATOMIC;
 	return request->opcode == IBV_WR_RDMA_READ ? IBV_ACCESS_REMOTE_READ
 						   : IBV_ACCESS_REMOTE_WRITE;
@@ -75,7 +64,7 @@ static int operate(const struct sim_program *program, uint64_t address,
 static void divide(struct sim_request *request)
 {
 	uint32_t part = request->length / MOST_PIECES;
-	bool whole = !request->length || sim_is_atomic(request) || sim_random(2);
+	bool whole = !request->length || sim_is_atomic(request->opcode) || sim_random(2);
 
 	request->piece = whole ? request->length + 1 : (part / CACHE_LINE + 1) * CACHE_LINE;
 	request->n_pieces = whole ? 1 : (request->length + request->piece - 1) / request->piece;
@@ -108,8 +97,8 @@ int sim_access(struct sim_qp *peer, struct sim_request *request)
 		divide(request);
 	if (request->pieces_moved == request->n_pieces)
 		return 0;
-	ret = sim_is_atomic(request) ? operate(program, address, request, request->data)
-				     : move_piece(program, address, request);
+	ret = sim_is_atomic(request->opcode) ? operate(program, address, request, request->data)
+					     : move_piece(program, address, request);
 	sim_wake(program, sim_memory);
 	if (!ret && ++request->pieces_moved < request->n_pieces)
 		return EAGAIN;

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Memory of the world, and the ledger of the objects in it. See world.h.
+ */
+#include <string.h>
+
+#include "verbs-sim/core/world.h"
+
+#undef memcpy
+#undef memset
+
+/* ---- Memory: blocks of powers of two, and a list of free ones for each size ---- */
+
+#define SMALLEST 6 /* 64 bytes, a cache line */
+
+/* In front of each block. Its size keeps what follows aligned for any type. */
+struct header {
+	uint64_t order;
+	struct header *next; /* of the free ones */
+};
+
+static uint64_t order_of(size_t size)
+{
+	uint64_t order = SMALLEST;
+
+	while ((1ull << order) < size + sizeof(struct header))
+		order++;
+	return order;
+}
+
+static struct header *cut_off(uint64_t order)
+{
+	struct header *header;
+
+	if (sim_world->used + (1ull << order) > SIM_WORLD_SIZE)
+		sim_give_up(SIM_VERDICT_BROKEN, "the memory of the simulation is full");
+	header = (struct header *)(SIM_WORLD_ADDRESS + ((sim_world->used + 15) & ~15ull));
+	sim_world->used = (uint64_t)header - SIM_WORLD_ADDRESS + (1ull << order);
+	return header;
+}
+
+void *sim_alloc(size_t size)
+{
+	uint64_t order = order_of(size);
+	struct header *header = sim_world->free_blocks[order];
+
+	if (header)
+		sim_world->free_blocks[order] = header->next;
+	else
+		header = cut_off(order);
+	header->order = order;
+	return memset(header + 1, 0, size);
+}
+
+void sim_free(void *memory)
+{
+	struct header *header = memory;
+
+	if (!memory)
+		return;
+	header--;
+	header->next = sim_world->free_blocks[header->order];
+	sim_world->free_blocks[header->order] = header;
+}
+
+/*
+ * The library's own, which only it sees. Those of a sanitizer would take its accesses to the world
+ * for the program's, and report them as races: ThreadSanitizer does not know of turns.
+ */
+void *memcpy(void *restrict to, const void *restrict from, size_t length)
+{
+	uint8_t *byte = to;
+	const uint8_t *source = from;
+
+	while (length--)
+		*byte++ = *source++;
+	return to;
+}
+
+void *memset(void *memory, int value, size_t length)
+{
+	uint8_t *byte = memory;
+
+	while (length--)
+		*byte++ = (uint8_t)value;
+	return memory;
+}
+
+/* ---- The ledger ---- */
+
+const char *const sim_kind_names[SIM_KINDS] = {
+	[SIM_ENDPOINT] = "cm_id",
+	[SIM_QP] = "QP",
+	[SIM_MR] = "MR",
+	[SIM_SRQ] = "SRQ",
+	[SIM_CQ] = "CQ",
+	[SIM_COMP_CHANNEL] = "completion channel",
+	[SIM_EVENT_CHANNEL] = "event channel",
+	[SIM_AH] = "AH",
+	[SIM_PD] = "PD",
+	[SIM_CONTEXT] = "context",
+};
+
+void *sim_create(enum sim_kind kind, size_t size, struct sim_program *program, void *user)
+{
+	struct sim_object *object = sim_alloc(size);
+
+	object->kind = kind;
+	object->number = ++sim_world->numbers[kind];
+	object->program = program;
+	object->user = user;
+	TAILQ_INSERT_TAIL(&sim_world->objects[kind], object, link);
+	return object;
+}
+
+void sim_destroy(void *gone)
+{
+	struct sim_object *object = gone;
+
+	TAILQ_REMOVE(&sim_world->objects[object->kind], object, link);
+	sim_free(object);
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * What is done by kind, over all layers below: a task, and destroying what a program has left. See
+ * transfer.h.
+ */
+#include <signal.h>
+
+#include "verbs-sim/core/schedule.h"
+#include "verbs-sim/transfer/transfer.h"
+
+static void expire(struct sim_timer *timer)
+{
+	timer->expired++;
+	if (timer->interval_ns)
+		sim_schedule(&timer->task, sim_world->now_ns + timer->interval_ns);
+	sim_wake_descriptor(timer->program, sim_any_file);
+}
+
+void sim_carry_out(struct sim_task *task)
+{
+	switch (task->kind) {
+	case SIM_TASK_EXECUTE:
+		sim_execute(task->object);
+		break;
+	case SIM_TASK_ACKNOWLEDGE:
+		sim_acknowledge(task->object);
+		break;
+	case SIM_TASK_DELIVER:
+		sim_deliver(task->object);
+		break;
+	case SIM_TASK_GIVE_UP:
+		sim_give_up_waiting(task->object);
+		break;
+	case SIM_TASK_ALARM:
+		sim_send_signal(task->object, SIGALRM);
+		break;
+	case SIM_TASK_TIMER:
+		expire(task->object);
+		break;
+	}
+}
+
+/* ---- What a dead program leaves ---- */
+
+static void destroy_object(struct sim_object *object)
+{
+	switch (object->kind) {
+	case SIM_ENDPOINT:
+		sim_end_endpoint((struct sim_endpoint *)object);
+		break;
+	case SIM_QP:
+		sim_destroy_qp((struct sim_qp *)object);
+		break;
+	case SIM_MR:
+		sim_destroy_mr((struct sim_mr *)object);
+		break;
+	case SIM_SRQ:
+		sim_destroy_srq((struct sim_srq *)object);
+		break;
+	case SIM_CQ:
+		sim_destroy_cq((struct sim_cq *)object);
+		break;
+	case SIM_AH:
+		sim_destroy_ah((struct sim_ah *)object);
+		break;
+	case SIM_PD:
+		sim_destroy_pd((struct sim_pd *)object);
+		break;
+	case SIM_COMP_CHANNEL:
+	case SIM_EVENT_CHANNEL:
+	case SIM_CONTEXT:
+		sim_destroy_channel((struct sim_channel *)object);
+		break;
+	default:
+		sim_destroy(object);
+		break;
+	}
+}
+
+static struct sim_object *first_of(const struct sim_program *program, enum sim_kind kind)
+{
+	struct sim_object *object;
+
+	SIM_EACH(object, kind)
+	{
+		if (object->program == program)
+			return object;
+	}
+	return NULL;
+}
+
+void sim_end_objects(struct sim_program *program)
+{
+	struct sim_object *object;
+	enum sim_kind kind;
+
+	for (kind = 0; kind < SIM_KINDS; kind++) {
+		while ((object = first_of(program, kind))) {
+			program->left[kind] += !object->hidden;
+			destroy_object(object);
+		}
+	}
+}

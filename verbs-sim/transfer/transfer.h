@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Transfers: what a device does with the requests that are posted, where the peer's device and, on
+ * iWARP, the connection have a part in it.
+ *
+ * Contract: as for verbs-sim/device/device.h. The device and the connection manager do not call
+ * this; sim_carry_out is what sim_do_task (core/world.h) leads to.
+ */
+#ifndef VERBS_SIM_TRANSFER_TRANSFER_H
+#define VERBS_SIM_TRANSFER_TRANSFER_H
+#include "verbs-sim/cm/cm.h"
+
+/* ---- Tasks of a QP: transfer.c ---- */
+
+/* The oldest request that is under way reaches the peer. */
+void sim_execute(struct sim_qp *qp);
+
+/* The oldest request completes. */
+void sim_acknowledge(struct sim_qp *qp);
+
+/* ---- Access to the peer's memory: remote.c ---- */
+
+/*
+ * Accesses the peer's memory, or moves a piece of the data: then it returns EAGAIN until all are
+ * moved, and programs run in between. Returns 0, EACCES or EFAULT. What it brings is in
+ * request->data.
+ */
+int sim_access(struct sim_qp *peer, struct sim_request *request);
+
+/* ---- Datagrams: datagram.c ---- */
+
+/* A UD QP sends, with the data of the request. Returns the status of that. */
+enum ibv_wc_status sim_send_datagram(struct sim_qp *qp, const struct sim_request *request);
+bool sim_is_multicast(const union ibv_gid *gid);
+
+/* ---- What is done by kind: tasks.c ---- */
+
+/* Does a task that is due, or that cannot wait. */
+void sim_carry_out(struct sim_task *task);
+
+/* Destroys all that a dead program has left, counts it in program->left, and tells its peers. */
+void sim_end_objects(struct sim_program *program);
+#endif
