@@ -9,6 +9,7 @@
 #ifndef VERBS_SIM_CALLS_CALL_H
 #define VERBS_SIM_CALLS_CALL_H
 #include <dlfcn.h>
+#include <errno.h>
 #include <time.h>
 
 #include "verbs-sim/core/schedule.h"
@@ -40,6 +41,19 @@ void sim_pass(const char *name);
 
 /* With --trace: prints what a call has found, in a line behind the call's own. */
 void sim_trace(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* What a call returns that reports an error in errno: -1, or 0 if there is none; or NULL. */
+static inline int sim_fail(int error)
+{
+	errno = error;
+	return error ? -1 : 0;
+}
+
+static inline void *sim_null(int error)
+{
+	errno = error;
+	return NULL;
+}
 
 /* For a call that reports an error in errno and returns -1, or NULL. */
 #define SIM_CALL_OR(failed, name, ...)                     \
@@ -103,10 +117,6 @@ bool sim_fails_of_program(const char *name, int way, const void *caller);
 
 /* Ends the run: the program has made a call that is not simulated. */
 void sim_unknown(const char *what) __attribute__((noreturn));
-
-/* An eventfd for the simulation's own use, without the knowledge of a sanitizer. -1 and errno. */
-int sim_eventfd(void);
-void sim_close(int fd);
 
 /* `ns` from now, not beyond SIM_FOREVER. */
 uint64_t sim_deadline(uint64_t ns);

@@ -38,19 +38,9 @@ struct user_event {
 	uint8_t data[SIM_MOST_PRIVATE_DATA];
 };
 
-static inline struct user_id *user_id(struct rdma_cm_id *id)
-{
-	return (struct user_id *)id;
-}
-
-static inline struct user_event_channel *user_event_channel(struct rdma_event_channel *channel)
-{
-	return (struct user_event_channel *)channel;
-}
-
-/* An event channel; `hidden`: of a synchronous id. NULL and errno. */
-struct rdma_event_channel *sim_new_event_channel(bool hidden);
-void sim_delete_event_channel(struct rdma_event_channel *channel);
+USER(id, rdma_cm_id)
+USER(event_channel, rdma_event_channel)
+#undef USER
 
 /* A program's id for an endpoint. NULL and errno. */
 struct user_id *sim_new_id(struct sim_endpoint *endpoint, struct rdma_event_channel *channel,
@@ -61,6 +51,8 @@ int sim_move_id(struct user_id *id, struct rdma_event_channel *channel);
 
 /* The next event of a channel; NULL and errno. */
 struct rdma_cm_event *sim_get_event(struct rdma_event_channel *channel);
+
+void sim_ack_event(struct rdma_cm_event *event);
 
 /* Acks the event that the last call of a synchronous id left in it. */
 void sim_ack_last_event(struct rdma_cm_id *id);
@@ -79,11 +71,6 @@ struct ibv_context *sim_context_of_library(struct sim_device *device);
 
 /* Makes the device known to an id, if its address belongs to one. */
 void sim_bind_device(struct user_id *id);
-
-/* The program takes the event that its id has joined a group: so does the QP. */
-void sim_attach(struct rdma_cm_event *event);
-
-void sim_copy_address(struct sockaddr_storage *to, const struct sockaddr *from);
 
 /* What the calls of these names do. Those that can fail return 0, or -1 and errno. */
 int sim_make_id(struct rdma_event_channel *channel, struct rdma_cm_id **created, void *id_context,

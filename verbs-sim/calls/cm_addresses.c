@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * librdmacm: the addresses of ids, and the devices behind them.
+ * librdmacm: the addresses of ids, and what they lead to; rdma_getaddrinfo.
  */
 #include <errno.h>
+#include <netdb.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,17 +12,6 @@
 
 #define FIRST_PORT 32768
 #define LAST_PORT  60999
-
-/* librdmacm opens each device once for all ids of a process. */
-static struct ibv_context *contexts[SIM_MOST_DEVICES];
-
-void sim_copy_address(struct sockaddr_storage *to, const struct sockaddr *from)
-{
-	memset(to, 0, sizeof(*to));
-	memcpy(to, from,
-	       from->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)
-					   : sizeof(struct sockaddr_in));
-}
 
 static bool is_free(const struct sim_endpoint *but, const struct sockaddr_storage *address)
 {
@@ -57,65 +47,21 @@ static int bind_endpoint(struct user_id *id)
 	return 0;
 }
 
-static bool is_any(const struct sockaddr *address)
-{
-	if (address->sa_family == AF_INET6)
-		return IN6_IS_ADDR_UNSPECIFIED(&((const struct sockaddr_in6 *)address)->sin6_addr);
-	return ((const struct sockaddr_in *)address)->sin_addr.s_addr == htonl(INADDR_ANY);
-}
-
-/* NULL: the system has no descriptor left. */
-static struct ibv_context *open_device(uint32_t number)
-{
-	struct ibv_device **list = SIM_INSIDE(ibv_get_device_list(NULL));
-	struct ibv_context *context = list ? SIM_INSIDE(ibv_open_device(list[number])) : NULL;
-
-	free(list);
-	return context;
-}
-
-struct ibv_context *sim_context_of_library(struct sim_device *device)
-{
-	struct ibv_context **context = &contexts[device->number];
-
-	if (!*context)
-		*context = open_device(device->number);
-	if (!*context)
-		sim_give_up(SIM_VERDICT_BROKEN, "no descriptor for the device");
-	return *context;
-}
-
-void sim_bind_device(struct user_id *id)
-{
-	if (id->sim->device) {
-		id->head.verbs = sim_context_of_library(id->sim->device);
-		id->head.port_num = 1;
-	}
-	id->head.route.addr.src_storage = id->sim->source;
-	id->head.route.addr.dst_storage = id->sim->destination;
-}
-
-static int fail(int error)
-{
-	errno = error;
-	return error ? -1 : 0;
-}
-
 int sim_bind(struct rdma_cm_id *id, struct sockaddr *addr)
 {
 	struct sim_endpoint *endpoint = user_id(id)->sim;
 	int ret;
 
 	sim_copy_address(&endpoint->source, addr);
-	if (!is_any(addr)) {
+	if (!sim_is_any(&endpoint->source)) {
 		endpoint->device = sim_device_at(&endpoint->source, sim_me->program);
 		if (!endpoint->device)
-			return fail(ENODEV);
+			return sim_fail(ENODEV);
 	}
 	ret = bind_endpoint(user_id(id));
-	if (!ret && !is_any(addr))
+	if (!ret && !sim_is_any(&endpoint->source))
 		sim_bind_device(user_id(id));
-	return fail(ret);
+	return sim_fail(ret);
 }
 
 EXPORTED int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr)
@@ -136,7 +82,7 @@ int sim_resolve_addr(struct rdma_cm_id *id, struct sockaddr *src_addr, struct so
 		ret = bind_endpoint(user_id(id));
 	}
 	if (ret)
-		return fail(ret);
+		return sim_fail(ret);
 	sim_copy_address(&endpoint->destination, dst_addr);
 	sim_copy_address(&id->route.addr.dst_storage, dst_addr);
 	if (!endpoint->device)
@@ -158,7 +104,7 @@ EXPORTED int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *src_addr,
 int sim_resolve_route(struct rdma_cm_id *id)
 {
 	if (!id->verbs)
-		return fail(ENODEV);
+		return sim_fail(ENODEV);
 	user_id(id)->sim->routed = true;
 	if (!sim_turns_out_otherwise(id))
 		sim_tell(user_id(id)->sim, RDMA_CM_EVENT_ROUTE_RESOLVED, 0);
@@ -180,7 +126,7 @@ EXPORTED int rdma_listen(struct rdma_cm_id *id, int backlog)
 	if (!ret && !listener->sim->bound)
 		ret = bind_endpoint(listener);
 	if (ret)
-		return fail(ret);
+		return sim_fail(ret);
 	listener->sim->backlog = backlog > 0 ? (uint32_t)backlog : 1024;
 	listener->sim->state = SIM_CM_LISTENING;
 	return 0;
@@ -203,4 +149,64 @@ EXPORTED __be16 rdma_get_src_port(struct rdma_cm_id *id)
 EXPORTED __be16 rdma_get_dst_port(struct rdma_cm_id *id)
 {
 	return *sim_port_of(&id->route.addr.dst_storage);
+}
+
+/* ---- Names ---- */
+
+static struct sockaddr *copy_of(const struct addrinfo *found)
+{
+	struct sockaddr *copy = calloc(1, found->ai_addrlen);
+
+	return copy ? memcpy(copy, found->ai_addr, found->ai_addrlen) : NULL;
+}
+
+static int look_up(const char *node, const char *service, const struct rdma_addrinfo *hints,
+		   struct addrinfo **found)
+{
+	struct addrinfo wanted = { .ai_socktype = SOCK_STREAM,
+				   .ai_family = hints ? hints->ai_family : 0 };
+
+	if (hints && hints->ai_flags & RAI_PASSIVE)
+		wanted.ai_flags |= AI_PASSIVE;
+	if (hints && hints->ai_flags & RAI_NUMERICHOST)
+		wanted.ai_flags |= AI_NUMERICHOST;
+	return getaddrinfo(node, service, &wanted, found);
+}
+
+EXPORTED int rdma_getaddrinfo(const char *node, const char *service,
+			      const struct rdma_addrinfo *hints, struct rdma_addrinfo **res)
+{
+	struct rdma_addrinfo *info;
+	struct addrinfo *found;
+	int ret;
+
+	SIM_CALL_OR(-1, "rdma_getaddrinfo", ENOMEM, EINVAL);
+	ret = look_up(node, service, hints, &found);
+	if (ret)
+		return ret;
+	info = calloc(1, sizeof(*info));
+	if (!info)
+		return EAI_MEMORY;
+	info->ai_flags = hints ? hints->ai_flags : 0;
+	info->ai_family = found->ai_family;
+	info->ai_qp_type = hints && hints->ai_qp_type ? hints->ai_qp_type : IBV_QPT_RC;
+	info->ai_port_space = hints && hints->ai_port_space ? hints->ai_port_space : RDMA_PS_TCP;
+	if (info->ai_flags & RAI_PASSIVE) {
+		info->ai_src_addr = copy_of(found);
+		info->ai_src_len = found->ai_addrlen;
+	} else {
+		info->ai_dst_addr = copy_of(found);
+		info->ai_dst_len = found->ai_addrlen;
+	}
+	freeaddrinfo(found);
+	*res = info;
+	return 0;
+}
+
+EXPORTED void rdma_freeaddrinfo(struct rdma_addrinfo *res)
+{
+	sim_step("rdma_freeaddrinfo");
+	free(res->ai_src_addr);
+	free(res->ai_dst_addr);
+	free(res);
 }

@@ -64,12 +64,6 @@ static void check_terms(const struct sim_endpoint *endpoint, const struct rdma_c
 		sim_blame(program, "a depth above what the client offered");
 }
 
-static int fail(int error)
-{
-	errno = error;
-	return -1;
-}
-
 /* What librdmacm takes if the program gives no parameters. */
 static const struct rdma_conn_param usual = {
 	.responder_resources = 1,
@@ -85,7 +79,7 @@ static int ask(struct rdma_cm_id *id, const struct rdma_conn_param *param)
 
 	if (sim_cm_traits(client)->iwarp ||
 	    (param && param->private_data_len > SIM_DATAGRAM_REQUEST))
-		return fail(EINVAL);
+		return sim_fail(EINVAL);
 	set_terms(&client->offered, user_id(id), param ? param : &usual);
 	client->state = SIM_CM_CONNECTING;
 	if (!sim_turns_out_otherwise(id)) {
@@ -102,7 +96,7 @@ EXPORTED int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *param)
 
 	SIM_CALL_OR(-1, "rdma_connect", ENOMEM, EINVAL, ECONNREFUSED);
 	if (client->state != SIM_CM_IDLE || !id->verbs)
-		return fail(EINVAL);
+		return sim_fail(EINVAL);
 	if (client->datagram)
 		return ask(id, param);
 	if (given.responder_resources == RDMA_MAX_RESP_RES)
@@ -110,9 +104,9 @@ EXPORTED int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *param)
 	if (given.initiator_depth == RDMA_MAX_INIT_DEPTH)
 		given.initiator_depth = (uint8_t)sim_cm_traits(client)->max_rd_atom;
 	if (!has_depths(client, &given))
-		return fail(EINVAL);
+		return sim_fail(EINVAL);
 	if (given.private_data_len > MOST_TO_CONNECT && !sim_cm_traits(client)->iwarp)
-		return fail(EINVAL);
+		return sim_fail(EINVAL);
 	check_terms(client, &given);
 	set_terms(&client->offered, user_id(id), &given);
 	client->state = SIM_CM_CONNECTING;
@@ -132,15 +126,15 @@ EXPORTED int rdma_get_request(struct rdma_cm_id *listen, struct rdma_cm_id **id)
 
 	SIM_CALL_OR(-1, "rdma_get_request", ENOMEM, EINTR, EINVAL);
 	if (!listener->synchronous)
-		return fail(EINVAL);
+		return sim_fail(EINVAL);
 	sim_ack_last_event(listen);
 	event = sim_get_event(listen->channel);
 	if (!event)
 		return -1;
 	if (event->event != RDMA_CM_EVENT_CONNECT_REQUEST) {
 		listen->event = event;
-		return fail(event->status ? event->status < 0 ? -event->status : event->status
-					  : EINVAL);
+		return sim_fail(event->status ? event->status < 0 ? -event->status : event->status
+					      : EINVAL);
 	}
 	event->id->event = event;
 	*id = event->id;
@@ -154,7 +148,7 @@ static int answer(struct rdma_cm_id *id, const struct rdma_conn_param *param)
 	struct sim_endpoint *server = user_id(id)->sim;
 
 	if (param->private_data_len > SIM_DATAGRAM_ANSWER)
-		return fail(EINVAL);
+		return sim_fail(EINVAL);
 	if (sim_turns_out_otherwise(id))
 		return 0;
 	set_terms(&server->offered, user_id(id), param);
@@ -172,19 +166,19 @@ EXPORTED int rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param *param)
 
 	SIM_CALL_OR(-1, "rdma_accept", ENOMEM, EINVAL, ECONNRESET);
 	if (server->state != SIM_CM_REQUESTED)
-		return fail(EINVAL);
+		return sim_fail(EINVAL);
 	if (server->datagram)
 		return answer(id, &given);
 	if (!server->peer)
-		return fail(ECONNRESET);
+		return sim_fail(ECONNRESET);
 	if (given.private_data_len > MOST_TO_ACCEPT && !sim_cm_traits(server)->iwarp)
-		return fail(EINVAL);
+		return sim_fail(EINVAL);
 	if (given.responder_resources == RDMA_MAX_RESP_RES)
 		given.responder_resources = server->wanted.responder_resources;
 	if (given.initiator_depth == RDMA_MAX_INIT_DEPTH)
 		given.initiator_depth = server->wanted.initiator_depth;
 	if (!has_depths(server, &given))
-		return fail(EINVAL);
+		return sim_fail(EINVAL);
 	check_terms(server, &given);
 	if (sim_turns_out_otherwise(id))
 		return sim_complete_call(id);
@@ -207,7 +201,7 @@ EXPORTED int rdma_reject(struct rdma_cm_id *id, const void *private_data, uint8_
 	SIM_CALL_OR(-1, "rdma_reject", EINVAL, ENOMEM);
 	if (server->state != SIM_CM_REQUESTED || !server->peer ||
 	    (private_data_len > MOST_TO_REJECT && !sim_cm_traits(server)->iwarp))
-		return fail(EINVAL);
+		return sim_fail(EINVAL);
 	copy_data(&terms, private_data, private_data_len);
 	sim_refuse(server, &terms);
 	server->state = SIM_CM_ENDED;
@@ -220,7 +214,7 @@ EXPORTED int rdma_disconnect(struct rdma_cm_id *id)
 
 	SIM_CALL_OR(-1, "rdma_disconnect", EINVAL);
 	ret = sim_disconnect(user_id(id)->sim);
-	return ret ? fail(ret) : sim_complete_call(id);
+	return ret ? sim_fail(ret) : sim_complete_call(id);
 }
 
 /* An established connection is no news to the CM here. */

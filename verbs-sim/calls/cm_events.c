@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * librdmacm: event channels and events.
+ * librdmacm: events: getting them, acking them, and waiting for that of a call.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -8,67 +8,7 @@
 
 #include "verbs-sim/calls/call.h"
 #include "verbs-sim/calls/cm.h"
-#include "verbs-sim/calls/descriptors.h"
-
-struct rdma_event_channel *sim_new_event_channel(bool hidden)
-{
-	struct user_event_channel *channel = calloc(1, sizeof(*channel));
-	int fd = sim_eventfd();
-
-	if (!channel || fd < 0) {
-		free(channel);
-		return NULL;
-	}
-	channel->sim =
-		sim_create(SIM_EVENT_CHANNEL, sizeof(*channel->sim), sim_me->program, channel);
-	channel->sim->object.hidden = hidden;
-	sim_init_channel(channel->sim, fd);
-	sim_add_descriptor(channel->sim);
-	channel->head.fd = fd;
-	return &channel->head;
-}
-
-/*
- * The kernel ends what is left of a channel's ids when it is closed; the program has forgotten
- * them.
- */
-static void end_endpoints(const struct sim_channel *channel)
-{
-	struct sim_object *object, *next;
-
-	for (object = TAILQ_FIRST(&sim_world->objects[SIM_ENDPOINT]); object; object = next) {
-		next = TAILQ_NEXT(object, link);
-		if (((struct sim_endpoint *)object)->channel != channel)
-			continue;
-		sim_me->program->left[SIM_ENDPOINT] += !object->hidden;
-		sim_end_endpoint((struct sim_endpoint *)object);
-	}
-}
-
-void sim_delete_event_channel(struct rdma_event_channel *channel)
-{
-	struct sim_channel *sim = user_event_channel(channel)->sim;
-
-	sim_remove_descriptor(sim);
-	sim_close(channel->fd);
-	end_endpoints(sim);
-	sim_destroy_channel(sim);
-	free(channel);
-}
-
-EXPORTED struct rdma_event_channel *rdma_create_event_channel(void)
-{
-	SIM_CALL_OR(NULL, "rdma_create_event_channel", ENODEV, EMFILE, ENOMEM);
-	return sim_new_event_channel(false);
-}
-
-EXPORTED void rdma_destroy_event_channel(struct rdma_event_channel *channel)
-{
-	sim_step("rdma_destroy_event_channel");
-	sim_delete_event_channel(channel);
-}
-
-/* ---- Getting an event ---- */
+#include "verbs-sim/calls/libc.h"
 
 static struct user_id *take_request(struct sim_cm_event *event, struct user_id *listener)
 {
@@ -112,6 +52,28 @@ static void fill_datagram(struct user_event *event, const struct sim_cm_event *s
 	param->qp_num = sim->type == RDMA_CM_EVENT_ESTABLISHED ? sim->terms.qp_num : 0xffffff;
 }
 
+/* The program takes the event that its id has joined a group: so does the QP. */
+static void attach(struct rdma_cm_event *event)
+{
+	const union ibv_gid *gid = &event->param.ud.ah_attr.grh.dgid;
+	struct user_group *joined;
+
+	TAILQ_FOREACH(joined, &user_id(event->id)->groups, link)
+	{
+		if (!memcmp(&joined->gid, gid, sizeof(*gid)))
+			break;
+	}
+	if (joined) {
+		event->param.ud.private_data = joined->context;
+		((struct user_event *)event)->group = joined;
+		joined->unacked++;
+	}
+	if (event->id->qp && SIM_INSIDE(ibv_attach_mcast(event->id->qp, gid, 0))) {
+		event->event = RDMA_CM_EVENT_MULTICAST_ERROR;
+		event->status = -1;
+	}
+}
+
 /* What librdmacm does when the program takes an event. */
 static void follow_up(struct user_event *event)
 {
@@ -120,7 +82,7 @@ static void follow_up(struct user_event *event)
 	if (event->head.event == RDMA_CM_EVENT_ESTABLISHED)
 		sim_take_reply(event->counted->sim);
 	if (event->head.event == RDMA_CM_EVENT_MULTICAST_JOIN)
-		sim_attach(&event->head);
+		attach(&event->head);
 }
 
 static struct rdma_cm_event *event_for_program(struct sim_cm_event *sim)
@@ -163,32 +125,12 @@ EXPORTED int rdma_get_cm_event(struct rdma_event_channel *channel, struct rdma_c
 	return *event ? 0 : -1;
 }
 
-static void ack(struct rdma_cm_event *event)
-{
-	struct user_id *id = ((struct user_event *)event)->counted;
-	struct user_group *group = ((struct user_event *)event)->group;
-
-	id->unacked--;
-	sim_wake(sim_me->program, id);
-	if (group && group->unacked--)
-		sim_wake(sim_me->program, group);
-	free(event);
-}
-
 EXPORTED int rdma_ack_cm_event(struct rdma_cm_event *event)
 {
 	int ret = SIM_CALL("rdma_ack_cm_event", EINVAL);
 
-	ack(event);
-	errno = ret;
-	return ret ? -1 : 0;
-}
-
-void sim_ack_last_event(struct rdma_cm_id *id)
-{
-	if (id->event)
-		ack(id->event);
-	id->event = NULL;
+	sim_ack_event(event);
+	return sim_fail(ret);
 }
 
 bool sim_turns_out_otherwise(struct rdma_cm_id *id)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * librdmacm: ids, from their creation to their end.
+ * librdmacm: event channels, the devices as the library opens them, and ids, from their creation to
+ * their end.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -8,6 +9,121 @@
 
 #include "verbs-sim/calls/call.h"
 #include "verbs-sim/calls/cm.h"
+#include "verbs-sim/calls/libc.h"
+
+/* ---- Event channels ---- */
+
+/* `hidden`: of a synchronous id. Returns NULL and errno. */
+static struct rdma_event_channel *new_channel(bool hidden)
+{
+	struct user_event_channel *channel = calloc(1, sizeof(*channel));
+
+	if (!channel)
+		return NULL;
+	channel->sim = sim_open_channel(SIM_EVENT_CHANNEL, sizeof(*channel->sim), channel, hidden);
+	if (!channel->sim) {
+		free(channel);
+		return NULL;
+	}
+	channel->head.fd = channel->sim->fd;
+	return &channel->head;
+}
+
+/*
+ * The kernel ends what is left of a channel's ids when it is closed; the program has forgotten
+ * them.
+ */
+static void end_endpoints(const struct sim_channel *channel)
+{
+	struct sim_object *object, *next;
+
+	for (object = TAILQ_FIRST(&sim_world->objects[SIM_ENDPOINT]); object; object = next) {
+		next = TAILQ_NEXT(object, link);
+		if (((struct sim_endpoint *)object)->channel != channel)
+			continue;
+		sim_me->program->left[SIM_ENDPOINT] += !object->hidden;
+		sim_end_endpoint((struct sim_endpoint *)object);
+	}
+}
+
+static void delete_channel(struct rdma_event_channel *channel)
+{
+	struct sim_channel *sim = user_event_channel(channel)->sim;
+
+	end_endpoints(sim);
+	sim_close_channel(sim);
+	free(channel);
+}
+
+EXPORTED struct rdma_event_channel *rdma_create_event_channel(void)
+{
+	SIM_CALL_OR(NULL, "rdma_create_event_channel", ENODEV, EMFILE, ENOMEM);
+	return new_channel(false);
+}
+
+EXPORTED void rdma_destroy_event_channel(struct rdma_event_channel *channel)
+{
+	sim_step("rdma_destroy_event_channel");
+	delete_channel(channel);
+}
+
+/* ---- Devices ---- */
+
+/* librdmacm opens each device once for all ids of a process. */
+static struct ibv_context *contexts[SIM_MOST_DEVICES];
+
+/* NULL: the system has no descriptor left. */
+static struct ibv_context *open_device(uint32_t number)
+{
+	struct ibv_device **list = SIM_INSIDE(ibv_get_device_list(NULL));
+	struct ibv_context *context = list ? SIM_INSIDE(ibv_open_device(list[number])) : NULL;
+
+	free(list);
+	return context;
+}
+
+struct ibv_context *sim_context_of_library(struct sim_device *device)
+{
+	struct ibv_context **context = &contexts[device->number];
+
+	if (!*context)
+		*context = open_device(device->number);
+	if (!*context)
+		sim_give_up(SIM_VERDICT_BROKEN, "no descriptor for the device");
+	return *context;
+}
+
+void sim_bind_device(struct user_id *id)
+{
+	if (id->sim->device) {
+		id->head.verbs = sim_context_of_library(id->sim->device);
+		id->head.port_num = 1;
+	}
+	id->head.route.addr.src_storage = id->sim->source;
+	id->head.route.addr.dst_storage = id->sim->destination;
+}
+
+EXPORTED struct ibv_context **rdma_get_devices(int *num_devices)
+{
+	struct ibv_context **list;
+	uint32_t i;
+
+	SIM_CALL_OR(NULL, "rdma_get_devices", ENODEV, ENOMEM);
+	list = calloc(sim_world->n_devices + 1, sizeof(*list));
+	for (i = 0; list && i < sim_world->n_devices; i++)
+		list[i] = sim_context_of_library(&sim_world->devices[i]);
+	if (num_devices)
+		*num_devices = list ? (int)sim_world->n_devices : 0;
+	return list;
+}
+
+EXPORTED void rdma_free_devices(struct ibv_context **list)
+{
+	sim_step("rdma_free_devices");
+	free(list);
+}
+
+/* ---- Ids ---- */
 
 struct user_id *sim_new_id(struct sim_endpoint *endpoint, struct rdma_event_channel *channel,
 			   void *id_context, enum rdma_port_space ps)
@@ -35,7 +151,7 @@ int sim_make_id(struct rdma_event_channel *channel, struct rdma_cm_id **created,
 
 	if (ps != RDMA_PS_TCP && ps != RDMA_PS_UDP)
 		sim_unknown("a port space other than RDMA_PS_TCP and RDMA_PS_UDP");
-	channel = channel ? channel : sim_new_event_channel(true);
+	channel = channel ? channel : new_channel(true);
 	if (!channel)
 		return -1;
 	endpoint = sim_create_endpoint(sim_me->program, user_event_channel(channel)->sim, NULL);
@@ -57,6 +173,25 @@ EXPORTED int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_i
 	return sim_make_id(channel, created, id_context, ps);
 }
 
+void sim_ack_event(struct rdma_cm_event *event)
+{
+	struct user_id *id = ((struct user_event *)event)->counted;
+	struct user_group *group = ((struct user_event *)event)->group;
+
+	id->unacked--;
+	sim_wake(sim_me->program, id);
+	if (group && group->unacked--)
+		sim_wake(sim_me->program, group);
+	free(event);
+}
+
+void sim_ack_last_event(struct rdma_cm_id *id)
+{
+	if (id->event)
+		sim_ack_event(id->event);
+	id->event = NULL;
+}
+
 /* Waits until the program has acked the events that it got, as rdma_destroy_id(3) says. */
 static void await_acks(struct user_id *id)
 {
@@ -76,7 +211,7 @@ void sim_delete_id(struct rdma_cm_id *id)
 	await_acks(user_id(id));
 	sim_end_endpoint(user_id(id)->sim);
 	if (user_id(id)->synchronous)
-		sim_delete_event_channel(id->channel);
+		delete_channel(id->channel);
 	free(id);
 }
 
@@ -87,7 +222,7 @@ EXPORTED int rdma_destroy_id(struct rdma_cm_id *id)
 	return 0;
 }
 
-/* ---- Channels ---- */
+/* ---- Moving to another channel ---- */
 
 /* What is queued about the id goes with it. */
 static void move_events(struct sim_endpoint *endpoint, struct sim_channel *to)
@@ -114,13 +249,13 @@ int sim_move_id(struct user_id *id, struct rdma_event_channel *channel)
 
 	if (id->synchronous && synchronous)
 		return EINVAL;
-	channel = channel ? channel : sim_new_event_channel(true);
+	channel = channel ? channel : new_channel(true);
 	if (!channel)
 		return errno;
 	sim_ack_last_event(&id->head);
 	move_events(id->sim, user_event_channel(channel)->sim);
 	if (id->synchronous)
-		sim_delete_event_channel(before);
+		delete_channel(before);
 	id->synchronous = synchronous;
 	id->head.channel = channel;
 	await_acks(id);
@@ -129,10 +264,6 @@ int sim_move_id(struct user_id *id, struct rdma_event_channel *channel)
 
 EXPORTED int rdma_migrate_id(struct rdma_cm_id *id, struct rdma_event_channel *channel)
 {
-	int ret;
-
 	SIM_CALL_OR(-1, "rdma_migrate_id", ENOMEM, EMFILE, EINVAL);
-	ret = sim_move_id(user_id(id), channel);
-	errno = ret;
-	return ret ? -1 : 0;
+	return sim_fail(sim_move_id(user_id(id), channel));
 }

@@ -9,12 +9,6 @@
 #include "verbs-sim/calls/call.h"
 #include "verbs-sim/calls/cm.h"
 
-static int fail(int error)
-{
-	errno = error;
-	return -1;
-}
-
 #define ENOTSUPP 524 /* a number of the kernel's own */
 
 /* The kernel does not let an id join whose route is resolved, or that has been connected. */
@@ -32,14 +26,14 @@ static int join(struct user_id *id, const struct sockaddr *address, void *contex
 	struct user_group *joined;
 
 	if (!can_join(id))
-		return fail(EINVAL);
+		return sim_fail(EINVAL);
 	if (sim_cm_traits(id->sim)->iwarp)
-		return fail(ENOSYS);
+		return sim_fail(ENOSYS);
 	if (address->sa_family == AF_INET6) /* RoCE v2 has none of these */
-		return fail(ENOTSUPP);
+		return sim_fail(ENOTSUPP);
 	joined = calloc(1, sizeof(*joined));
 	if (!joined)
-		return fail(ENOMEM);
+		return sim_fail(ENOMEM);
 	sim_copy_address(&group, address);
 	joined->gid = sim_gid_of(&group);
 	joined->context = context;
@@ -61,27 +55,6 @@ EXPORTED int rdma_join_multicast_ex(struct rdma_cm_id *id, struct rdma_cm_join_m
 	return join(user_id(id), attr->addr, context) ? -1 : sim_complete_call(id);
 }
 
-void sim_attach(struct rdma_cm_event *event)
-{
-	const union ibv_gid *gid = &event->param.ud.ah_attr.grh.dgid;
-	struct user_group *joined;
-
-	TAILQ_FOREACH(joined, &user_id(event->id)->groups, link)
-	{
-		if (!memcmp(&joined->gid, gid, sizeof(*gid)))
-			break;
-	}
-	if (joined) {
-		event->param.ud.private_data = joined->context;
-		((struct user_event *)event)->group = joined;
-		joined->unacked++;
-	}
-	if (event->id->qp && SIM_INSIDE(ibv_attach_mcast(event->id->qp, gid, 0))) {
-		event->event = RDMA_CM_EVENT_MULTICAST_ERROR;
-		event->status = -1;
-	}
-}
-
 EXPORTED int rdma_leave_multicast(struct rdma_cm_id *id, struct sockaddr *addr)
 {
 	struct sockaddr_storage group;
@@ -97,7 +70,7 @@ EXPORTED int rdma_leave_multicast(struct rdma_cm_id *id, struct sockaddr *addr)
 			break;
 	}
 	if (!joined)
-		return fail(EADDRNOTAVAIL);
+		return sim_fail(EADDRNOTAVAIL);
 	while (joined->unacked) /* as librdmacm waits for its acks */
 		sim_block(joined, SIM_FOREVER);
 	TAILQ_REMOVE(&user_id(id)->groups, joined, link);

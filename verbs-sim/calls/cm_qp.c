@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * librdmacm: the QP of an id, and what the library makes for it: a PD, CQs and their channels; and
- * rdma_create_ep.
+ * librdmacm: the QP and the SRQ of an id, and what the library makes for them: a PD, CQs and their
+ * channels; and rdma_create_ep.
  */
 #include <errno.h>
 #include <rdma/rdma_verbs.h>
@@ -15,13 +15,13 @@ static struct ibv_pd *pds_of_library[SIM_MOST_DEVICES]; /* for ids whose program
 static void destroy_cqs(struct rdma_cm_id *id)
 {
 	if (id->send_cq)
-		sim_delete_cq(id->send_cq);
+		SIM_INSIDE(ibv_destroy_cq(id->send_cq));
 	if (id->send_cq_channel)
-		sim_delete_comp_channel(id->send_cq_channel);
+		SIM_INSIDE(ibv_destroy_comp_channel(id->send_cq_channel));
 	if (id->recv_cq)
-		sim_delete_cq(id->recv_cq);
+		SIM_INSIDE(ibv_destroy_cq(id->recv_cq));
 	if (id->recv_cq_channel)
-		sim_delete_comp_channel(id->recv_cq_channel);
+		SIM_INSIDE(ibv_destroy_comp_channel(id->recv_cq_channel));
 	id->send_cq = id->recv_cq = NULL;
 	id->send_cq_channel = id->recv_cq_channel = NULL;
 }
@@ -29,10 +29,10 @@ static void destroy_cqs(struct rdma_cm_id *id)
 static int create_cq(struct rdma_cm_id *id, uint32_t size, struct ibv_comp_channel **channel,
 		     struct ibv_cq **cq)
 {
-	*channel = sim_new_comp_channel(id->verbs, true);
+	*channel = SIM_INSIDE(ibv_create_comp_channel(id->verbs));
 	if (!*channel)
 		return errno;
-	*cq = sim_new_cq(id->verbs, (int)size, id, *channel, true);
+	*cq = SIM_INSIDE(ibv_create_cq(id->verbs, (int)size, id, *channel, 0));
 	return *cq ? 0 : errno;
 }
 
@@ -76,7 +76,7 @@ static struct ibv_pd *default_pd(struct rdma_cm_id *id)
 	struct ibv_pd **pd = &pds_of_library[device_of(id->verbs)->number];
 
 	if (!*pd)
-		*pd = sim_new_pd(id->verbs, true);
+		*pd = SIM_INSIDE(ibv_alloc_pd(id->verbs));
 	return *pd;
 }
 
@@ -84,10 +84,8 @@ static struct ibv_pd *default_pd(struct rdma_cm_id *id)
 static int make_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_attr *attr,
 		   struct ibv_qp_init_attr_ex *extended)
 {
-	if (id->qp || !id->verbs || (pd && pd->context != id->verbs)) {
-		errno = EINVAL;
-		return -1;
-	}
+	if (id->qp || !id->verbs || (pd && pd->context != id->verbs))
+		return sim_fail(EINVAL);
 	pd = pd ? pd : default_pd(id);
 	errno = create_cqs(id, attr);
 	if (errno || !pd)
@@ -149,12 +147,10 @@ EXPORTED int rdma_create_srq(struct rdma_cm_id *id, struct ibv_pd *pd,
 			     struct ibv_srq_init_attr *attr)
 {
 	SIM_CALL_OR(-1, "rdma_create_srq", ENOMEM, EINVAL);
-	if (id->srq || !id->verbs) {
-		errno = EINVAL;
-		return -1;
-	}
+	if (id->srq || !id->verbs)
+		return sim_fail(EINVAL);
 	pd = pd ? pd : default_pd(id);
-	id->srq = pd ? sim_new_srq(pd, attr) : NULL;
+	id->srq = pd ? SIM_INSIDE(ibv_create_srq(pd, attr)) : NULL;
 	if (!id->srq)
 		return -1;
 	id->pd = pd;
@@ -163,7 +159,7 @@ EXPORTED int rdma_create_srq(struct rdma_cm_id *id, struct ibv_pd *pd,
 
 void sim_unmake_srq(struct rdma_cm_id *id)
 {
-	sim_delete_srq(id->srq);
+	SIM_INSIDE(ibv_destroy_srq(id->srq));
 	id->srq = NULL;
 }
 
@@ -173,24 +169,57 @@ EXPORTED void rdma_destroy_srq(struct rdma_cm_id *id)
 	sim_unmake_srq(id);
 }
 
-/* ---- Devices ---- */
+/* ---- rdma_create_ep: what it calls is no call of the program ---- */
 
-EXPORTED struct ibv_context **rdma_get_devices(int *num_devices)
+static int connect_ep(struct rdma_cm_id *id, struct rdma_addrinfo *res, struct ibv_pd *pd,
+		      struct ibv_qp_init_attr *attr)
 {
-	struct ibv_context **list;
-	uint32_t i;
-
-	SIM_CALL_OR(NULL, "rdma_get_devices", ENODEV, ENOMEM);
-	list = calloc(sim_world->n_devices + 1, sizeof(*list));
-	for (i = 0; list && i < sim_world->n_devices; i++)
-		list[i] = sim_context_of_library(&sim_world->devices[i]);
-	if (num_devices)
-		*num_devices = list ? (int)sim_world->n_devices : 0;
-	return list;
+	if (sim_resolve_addr(id, res->ai_src_addr, res->ai_dst_addr) || sim_resolve_route(id))
+		return -1;
+	sim_ack_last_event(id);
+	return attr ? sim_make_qp(id, pd, attr) : 0;
 }
 
-EXPORTED void rdma_free_devices(struct ibv_context **list)
+/* Its requests get QPs like this one. */
+static int bind_ep(struct rdma_cm_id *id, struct rdma_addrinfo *res, struct ibv_pd *pd,
+		   struct ibv_qp_init_attr *attr)
 {
-	sim_step("rdma_free_devices");
-	free(list);
+	if (attr) {
+		user_id(id)->makes_qps = true;
+		user_id(id)->qp_attr = *attr;
+		user_id(id)->qp_pd = pd;
+	}
+	return sim_bind(id, res->ai_src_addr);
+}
+
+EXPORTED int rdma_create_ep(struct rdma_cm_id **created, struct rdma_addrinfo *res,
+			    struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
+{
+	bool passive = res->ai_flags & RAI_PASSIVE;
+	struct rdma_cm_id *id;
+	int error;
+
+	SIM_CALL_OR(-1, "rdma_create_ep", ENODEV, ENOMEM, EADDRINUSE, EHOSTUNREACH);
+	if (sim_make_id(NULL, &id, NULL, (enum rdma_port_space)res->ai_port_space))
+		return -1;
+	if (attr)
+		attr->qp_type = (enum ibv_qp_type)res->ai_qp_type;
+	if (passive ? !bind_ep(id, res, pd, attr) : !connect_ep(id, res, pd, attr)) {
+		*created = id;
+		return 0;
+	}
+	error = errno;
+	sim_delete_id(id);
+	errno = error;
+	return -1;
+}
+
+EXPORTED void rdma_destroy_ep(struct rdma_cm_id *id)
+{
+	sim_step("rdma_destroy_ep");
+	if (id->qp)
+		sim_unmake_qp(id);
+	if (id->srq)
+		sim_unmake_srq(id);
+	sim_delete_id(id);
 }

@@ -1,31 +1,25 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Descriptors of channels. See descriptors.h.
+ * Descriptors of channels, and timers with a descriptor, timerfd_create(2). Each of these is an
+ * eventfd, which counts expirations as a timer does. See libc.h.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
+#include <sys/queue.h>
 #include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "verbs-sim/calls/call.h"
-#include "verbs-sim/calls/descriptors.h"
-
-int sim_eventfd(void)
-{
-	return (int)syscall(SYS_eventfd2, 0, EFD_CLOEXEC);
-}
-
-void sim_close(int fd)
-{
-	syscall(SYS_close, fd);
-}
+#include "verbs-sim/calls/libc.h"
 
 static struct sim_channel **channels; /* of this program */
 static size_t n_channels, n_allocated;
 
-void sim_add_descriptor(struct sim_channel *channel)
+static void add(struct sim_channel *channel)
 {
 	if (n_channels == n_allocated) {
 		n_allocated = n_allocated ? 2 * n_allocated : 16;
@@ -36,7 +30,7 @@ void sim_add_descriptor(struct sim_channel *channel)
 	channels[n_channels++] = channel;
 }
 
-void sim_remove_descriptor(struct sim_channel *channel)
+static void forget(struct sim_channel *channel)
 {
 	size_t i;
 
@@ -44,6 +38,28 @@ void sim_remove_descriptor(struct sim_channel *channel)
 		;
 	if (i < n_channels)
 		channels[i] = channels[--n_channels];
+}
+
+/* The descriptor is made without the knowledge of a sanitizer, or of --fail. */
+void *sim_open_channel(enum sim_kind kind, size_t size, void *user, bool hidden)
+{
+	int fd = (int)syscall(SYS_eventfd2, 0, EFD_CLOEXEC);
+	struct sim_channel *channel;
+
+	if (fd < 0)
+		return NULL;
+	channel = sim_create(kind, size, sim_me->program, user);
+	channel->object.hidden = hidden;
+	sim_init_channel(channel, fd);
+	add(channel);
+	return channel;
+}
+
+void sim_close_channel(struct sim_channel *channel)
+{
+	forget(channel);
+	syscall(SYS_close, channel->fd);
+	sim_destroy_channel(channel);
 }
 
 static void show(struct sim_channel *channel)
@@ -60,6 +76,24 @@ static void show(struct sim_channel *channel)
 		moved = syscall(SYS_read, channel->fd, &value, sizeof(value));
 	if (moved == sizeof(value))
 		channel->shown = readable;
+}
+
+struct timer {
+	LIST_ENTRY(timer) link;
+	int fd;
+	struct sim_timer *sim;
+};
+static LIST_HEAD(timers, timer) timers = LIST_HEAD_INITIALIZER(timers);
+
+void sim_show_timers(void)
+{
+	struct timer *timer;
+
+	for (timer = LIST_FIRST(&timers); timer; timer = LIST_NEXT(timer, link)) {
+		if (timer->sim->expired &&
+		    REAL(write)(timer->fd, &timer->sim->expired, sizeof(timer->sim->expired)) > 0)
+			timer->sim->expired = 0;
+	}
 }
 
 void sim_show_descriptors(void)
@@ -104,4 +138,86 @@ struct sim_event *sim_await_event(struct sim_channel *channel, int fd)
 	}
 	sim_found();
 	return sim_take_event(channel);
+}
+
+/* ---- Timers ---- */
+
+EXPORTED int timerfd_create(int clock, int flags)
+{
+	struct timer *timer;
+	int fd;
+
+	if (!sim_me)
+		return REAL(timerfd_create)(clock, flags);
+	fd = eventfd(0, (flags & TFD_NONBLOCK ? EFD_NONBLOCK : 0) |
+				(flags & TFD_CLOEXEC ? EFD_CLOEXEC : 0));
+	if (fd < 0)
+		return -1;
+	timer = calloc(1, sizeof(*timer));
+	if (!timer)
+		sim_give_up(SIM_VERDICT_BROKEN, "out of memory");
+	timer->fd = fd;
+	timer->sim = sim_alloc(sizeof(*timer->sim));
+	timer->sim->task.kind = SIM_TASK_TIMER;
+	timer->sim->task.object = timer->sim;
+	timer->sim->program = sim_me->program;
+	LIST_INSERT_HEAD(&timers, timer, link);
+	return fd;
+}
+
+static struct timer *find_timer(int fd)
+{
+	struct timer *timer;
+
+	for (timer = LIST_FIRST(&timers); timer; timer = LIST_NEXT(timer, link)) {
+		if (timer->fd == fd)
+			return timer;
+	}
+	return NULL;
+}
+
+/* A new setting forgets what has expired. */
+static void empty(const struct timer *timer)
+{
+	struct pollfd pollfd = { .fd = timer->fd, .events = POLLIN };
+	uint64_t count;
+
+	timer->sim->expired = 0;
+	if (REAL(poll)(&pollfd, 1, 0) > 0 && REAL(read)(timer->fd, &count, sizeof(count)) < 0)
+		return;
+}
+
+EXPORTED int timerfd_settime(int fd, int flags, const struct itimerspec *value,
+			     struct itimerspec *old)
+{
+	struct timer *timer;
+	uint64_t first_ns;
+
+	if (!sim_me)
+		return REAL(timerfd_settime)(fd, flags, value, old);
+	timer = find_timer(fd);
+	if (!timer || old)
+		sim_unknown(timer ? "timerfd_settime that asks for the old value"
+				  : "timerfd_settime of this descriptor");
+	empty(timer);
+	sim_cancel(&timer->sim->task);
+	timer->sim->interval_ns = sim_ns_of(&value->it_interval);
+	first_ns = sim_ns_of(&value->it_value);
+	if (first_ns)
+		sim_schedule(&timer->sim->task, flags & TFD_TIMER_ABSTIME
+							? sim_deadline_at(&value->it_value)
+							: sim_deadline(first_ns));
+	return 0;
+}
+
+void sim_forget_timer(int fd)
+{
+	struct timer *timer = find_timer(fd);
+
+	if (!timer)
+		return;
+	LIST_REMOVE(timer, link);
+	sim_cancel(&timer->sim->task);
+	sim_free(timer->sim);
+	free(timer);
 }

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What the files that replace functions of the C library know of each other: clocks, waiting, signals, and
- * threads that make no call.
+ * What the files that replace functions of the C library do for each other, and for the calls of the
+ * two others: clocks, descriptors, waiting, signals, and threads that make no call.
  */
 #ifndef VERBS_SIM_CALLS_LIBC_H
 #define VERBS_SIM_CALLS_LIBC_H
 #include <poll.h>
 #include <signal.h>
-#include <stdint.h>
 #include <time.h>
+
+#include "verbs-sim/device/device.h"
 
 /* ---- libc_time.c: what the clocks show when the run begins, each its own time ---- */
 
@@ -17,6 +18,45 @@
 
 /* The simulated time at which one of the clocks shows this. */
 uint64_t sim_deadline_at(const struct timespec *time);
+
+/*
+ * ---- descriptors.c: those of this program that belong to the simulation ----
+ *
+ * They are eventfds that are readable while the queue behind them has events, or when a timer has
+ * expired. So the real poll(2), select(2) and epoll(7) can say what is ready.
+ */
+
+/*
+ * A channel that the program knows as `user`: `size` bytes that begin with a struct sim_channel.
+ * Returns NULL and errno.
+ */
+void *sim_open_channel(enum sim_kind kind, size_t size, void *user, bool hidden);
+
+/* Nobody may need it any more. */
+void sim_close_channel(struct sim_channel *channel);
+
+/* Brings all descriptors, or only timers, up to date: before each look at what is ready. */
+void sim_show_descriptors(void);
+void sim_show_timers(void);
+
+/* The channel that a descriptor belongs to; NULL: it is the program's own. */
+struct sim_channel *sim_channel_of(int fd);
+
+/* Whether the program has made it so that reading must not block. */
+bool sim_is_nonblocking(int fd);
+
+/* Sleeps until the channel has an event, which it returns; NULL and errno: EAGAIN, or EINTR. */
+struct sim_event *sim_await_event(struct sim_channel *channel, int fd);
+
+/* Of a descriptor that is closed, which may be none. */
+void sim_forget_timer(int fd);
+void sim_forget_socket(int fd);
+
+/*
+ * Whether what is written to this descriptor is lost: TCP accepts the first data for a peer that has
+ * closed its end, which answers with a reset. Only what follows fails.
+ */
+bool sim_is_lost(int fd);
 
 /* ---- libc_poll.c: waiting for descriptors, for other calls than poll(2) ---- */
 
@@ -38,6 +78,11 @@ void sim_learn_mask(void);
 void sim_swap_mask(const sigset_t *mask, sigset_t *saved);
 void sim_restore_mask(const sigset_t *mask, const sigset_t *saved);
 
+/* ---- libc_memory.c: the program itself ---- */
+
+/* Whether this is in the program's own code, not in a library. */
+bool sim_is_program(uintptr_t place);
+
 /* ---- spin.c: loops that wait for memory to change, and make no call ---- */
 
 /*
@@ -53,7 +98,7 @@ void sim_interrupt_spinning(void);
  */
 extern __thread int sim_locked_streams;
 
-/* ---- tsc.c: the time stamp counter of an x86 processor, which perftest reads in place of a clock ---- */
+/* ---- tsc.c: the counter of an x86 processor, which perftest reads in place of a clock ---- */
 
 /*
  * From now on the counter shows simulated time in this thread, and in those that it creates: a tick

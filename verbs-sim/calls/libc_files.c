@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include "verbs-sim/calls/call.h"
-#include "verbs-sim/calls/descriptors.h"
 #include "verbs-sim/calls/libc.h"
 
 /*

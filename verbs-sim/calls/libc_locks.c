@@ -189,28 +189,26 @@ EXPORTED int sem_post(sem_t *semaphore)
 
 /* ---- Read-write locks ---- */
 
-EXPORTED int pthread_rwlock_rdlock(pthread_rwlock_t *lock)
+static int take(const char *name, pthread_rwlock_t *lock, int (*try)(pthread_rwlock_t *lock))
 {
 	int ret;
 
-	if (!sim_me)
-		return REAL(pthread_rwlock_rdlock)(lock);
-	sim_pass("pthread_rwlock_rdlock");
-	while ((ret = pthread_rwlock_tryrdlock(lock)) == EBUSY)
+	sim_pass(name);
+	while ((ret = try(lock)) == EBUSY)
 		sim_block(lock, SIM_FOREVER);
 	return ret;
 }
 
+EXPORTED int pthread_rwlock_rdlock(pthread_rwlock_t *lock)
+{
+	return sim_me ? take("pthread_rwlock_rdlock", lock, pthread_rwlock_tryrdlock)
+		      : REAL(pthread_rwlock_rdlock)(lock);
+}
+
 EXPORTED int pthread_rwlock_wrlock(pthread_rwlock_t *lock)
 {
-	int ret;
-
-	if (!sim_me)
-		return REAL(pthread_rwlock_wrlock)(lock);
-	sim_pass("pthread_rwlock_wrlock");
-	while ((ret = pthread_rwlock_trywrlock(lock)) == EBUSY)
-		sim_block(lock, SIM_FOREVER);
-	return ret;
+	return sim_me ? take("pthread_rwlock_wrlock", lock, pthread_rwlock_trywrlock)
+		      : REAL(pthread_rwlock_wrlock)(lock);
 }
 
 EXPORTED int pthread_rwlock_unlock(pthread_rwlock_t *lock)

@@ -12,7 +12,7 @@
 #include <sys/eventfd.h>
 
 #include "verbs-sim/calls/call.h"
-#include "verbs-sim/device/device.h"
+#include "verbs-sim/calls/libc.h"
 
 static uintptr_t code_begin, code_end; /* of the program */
 
@@ -37,16 +37,21 @@ __attribute__((constructor)) static void learn_code(void)
 	dl_iterate_phdr(note_code, NULL);
 }
 
-static bool is_program(const void *caller)
+bool sim_is_program(uintptr_t place)
 {
-	return sim_me && (uintptr_t)caller >= code_begin && (uintptr_t)caller < code_end;
+	return place >= code_begin && place < code_end;
+}
+
+static bool is_of_program(const void *caller)
+{
+	return sim_me && sim_is_program((uintptr_t)caller);
 }
 
 bool sim_fails_of_program(const char *name, int way, const void *caller)
 {
 	const int ways[] = { way, 0 };
 
-	if (!is_program(caller) || !sim_world->n_faults)
+	if (!is_of_program(caller) || !sim_world->n_faults)
 		return false;
 	way = sim_commit_fault_of(name, ways);
 	if (way)
@@ -97,7 +102,7 @@ static void really_free(void *memory)
 
 EXPORTED void free(void *memory)
 {
-	if (memory && is_program(__builtin_return_address(0)))
+	if (memory && is_of_program(__builtin_return_address(0)))
 		sim_check_end(sim_me->program, (uintptr_t)memory, malloc_usable_size(memory),
 			      "freed");
 	really_free(memory);

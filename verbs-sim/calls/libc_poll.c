@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "verbs-sim/calls/call.h"
-#include "verbs-sim/calls/descriptors.h"
 #include "verbs-sim/calls/libc.h"
 
 static uint64_t deadline_of_ms(int timeout_ms)

@@ -17,7 +17,6 @@
 #include <unistd.h>
 
 #include "verbs-sim/calls/call.h"
-#include "verbs-sim/calls/descriptors.h"
 #include "verbs-sim/calls/libc.h"
 #include "verbs-sim/cm/cm.h"
 

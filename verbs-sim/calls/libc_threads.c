@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * libc: threads. Each is a real one, and runs when the simulation gives it its turn.
+ * libc: threads and children. Each is a real one, and runs when the simulation gives it its turn.
  */
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "verbs-sim/calls/call.h"
 #include "verbs-sim/calls/libc.h"
@@ -127,4 +132,74 @@ EXPORTED int pthread_detach(pthread_t id)
 		forget(detached);
 	}
 	return REAL(pthread_detach)(id);
+}
+
+/* ---- Children ---- */
+
+static void begin_child(struct sim_thread *thread)
+{
+	char number[16];
+
+	snprintf(number, sizeof(number), "%d", thread->program->number);
+	setenv(SIM_PROGRAM_VARIABLE, number, 1); /* it may execute another program */
+	sim_me = thread;
+	sim_await_turn(thread);
+}
+
+/* What the parent has of the device stays the parent's. */
+EXPORTED pid_t fork(void)
+{
+	struct sim_program *child;
+	pid_t pid;
+
+	if (!sim_me)
+		return REAL(fork)();
+	SIM_CALL_OR(-1, "fork", EAGAIN, ENOMEM);
+	if (sim_world->n_programs == SIM_MOST_PROGRAMS)
+		sim_give_up(SIM_VERDICT_BROKEN, "more than %d programs", SIM_MOST_PROGRAMS);
+	child = &sim_world->programs[sim_world->n_programs];
+	child->number = sim_world->n_programs++;
+	child->forked = child->excused = true;
+	child->main_thread = sim_new_thread(child, SIM_THREAD_READY);
+	child->main_thread->blocked_signals = sim_me->blocked_signals;
+	pid = REAL(fork)();
+	if (pid < 0)
+		sim_give_up(SIM_VERDICT_BROKEN, "fork: %s", strerror(errno));
+	if (!pid) {
+		begin_child(child->main_thread);
+		return 0;
+	}
+	child->pid = pid;
+	kill(sim_world->runner_pid, SIGUSR1); /* it has to notice the end */
+	return pid;
+}
+
+static struct sim_program *find_child(pid_t pid)
+{
+	int i;
+
+	for (i = 0; i < sim_world->n_programs; i++) {
+		if (sim_world->programs[i].forked && sim_world->programs[i].pid == pid)
+			return &sim_world->programs[i];
+	}
+	return NULL;
+}
+
+EXPORTED pid_t waitpid(pid_t pid, int *status, int options)
+{
+	struct sim_program *child;
+
+	if (!sim_me)
+		return REAL(waitpid)(pid, status, options);
+	SIM_CALL_OR(-1, "waitpid", EINTR, ECHILD);
+	child = find_child(pid);
+	if (!child)
+		sim_unknown("waitpid for another than a child that was forked");
+	while (child->state != SIM_PROGRAM_ENDED && !(options & WNOHANG)) {
+		if (sim_block(child, SIM_FOREVER) && !sim_restarts()) {
+			errno = EINTR;
+			return -1;
+		}
+	}
+	return child->state == SIM_PROGRAM_ENDED ? REAL(waitpid)(pid, status, options) : 0;
 }

@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/random.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "verbs-sim/calls/call.h"
@@ -89,85 +87,63 @@ __attribute__((constructor)) static void join_world(void)
 		sim_world = NULL; /* a program that this one has started is not simulated */
 }
 
-/* ---- Children ---- */
+/*
+ * ---- What it may not do ----
+ *
+ * Calls that may block, and that are not simulated: the run ends, and names them. Outside a simulated
+ * thread they are what they were. The arguments of each fit into registers, whatever their types are,
+ * so that one form serves all. Here each has a name of its own, as headers declare some of them.
+ */
 
-static void begin_child(struct sim_thread *thread)
-{
-	char number[16];
-
-	snprintf(number, sizeof(number), "%d", thread->program->number);
-	setenv(SIM_PROGRAM_VARIABLE, number, 1); /* it may execute another program */
-	sim_me = thread;
-	sim_await_turn(thread);
-}
-
-/* What the parent has of the device stays the parent's. */
-EXPORTED pid_t fork(void)
-{
-	struct sim_program *child;
-	pid_t pid;
-
-	if (!sim_me)
-		return REAL(fork)();
-	SIM_CALL_OR(-1, "fork", EAGAIN, ENOMEM);
-	if (sim_world->n_programs == SIM_MOST_PROGRAMS)
-		sim_give_up(SIM_VERDICT_BROKEN, "more than %d programs", SIM_MOST_PROGRAMS);
-	child = &sim_world->programs[sim_world->n_programs];
-	child->number = sim_world->n_programs++;
-	child->forked = child->excused = true;
-	child->main_thread = sim_new_thread(child, SIM_THREAD_READY);
-	child->main_thread->blocked_signals = sim_me->blocked_signals;
-	pid = REAL(fork)();
-	if (pid < 0)
-		sim_give_up(SIM_VERDICT_BROKEN, "fork: %s", strerror(errno));
-	if (!pid) {
-		begin_child(child->main_thread);
-		return 0;
+#define UNKNOWN(name)                                                                       \
+	long unknown_##name(long a, long b, long c, long d, long e, long f) __asm__(#name); \
+	EXPORTED long unknown_##name(long a, long b, long c, long d, long e, long f)        \
+	{                                                                                   \
+		long (*real)(long, long, long, long, long, long);                           \
+		if (sim_me)                                                                 \
+			sim_unknown(#name);                                                 \
+		*(void **)&real = dlsym(RTLD_NEXT, #name);                                  \
+		return real(a, b, c, d, e, f);                                              \
 	}
-	child->pid = pid;
-	kill(sim_world->runner_pid, SIGUSR1); /* it has to notice the end */
-	return pid;
-}
 
-static struct sim_program *find_child(pid_t pid)
-{
-	int i;
-
-	for (i = 0; i < sim_world->n_programs; i++) {
-		if (sim_world->programs[i].forked && sim_world->programs[i].pid == pid)
-			return &sim_world->programs[i];
-	}
-	return NULL;
-}
-
-EXPORTED pid_t waitpid(pid_t pid, int *status, int options)
-{
-	struct sim_program *child;
-
-	if (!sim_me)
-		return REAL(waitpid)(pid, status, options);
-	SIM_CALL_OR(-1, "waitpid", EINTR, ECHILD);
-	child = find_child(pid);
-	if (!child)
-		sim_unknown("waitpid for another than a child that was forked");
-	while (child->state != SIM_PROGRAM_ENDED && !(options & WNOHANG)) {
-		if (sim_block(child, SIM_FOREVER) && !sim_restarts()) {
-			errno = EINTR;
-			return -1;
-		}
-	}
-	return child->state == SIM_PROGRAM_ENDED ? REAL(waitpid)(pid, status, options) : 0;
-}
-
-/* A number of the seed's, as from the kernel's generator. */
-EXPORTED ssize_t getrandom(void *buf, size_t buflen, unsigned int flags)
-{
-	uint8_t *byte = buf;
-	size_t i;
-
-	if (!sim_me)
-		return REAL(getrandom)(buf, buflen, flags);
-	for (i = 0; i < buflen; i++)
-		byte[i] = (uint8_t)sim_random(256);
-	return (ssize_t)buflen;
-}
+UNKNOWN(epoll_pwait2)
+UNKNOWN(sigwait)
+UNKNOWN(sigwaitinfo)
+UNKNOWN(sigtimedwait)
+UNKNOWN(sigsuspend)
+UNKNOWN(wait)
+UNKNOWN(waitid)
+UNKNOWN(wait4)
+UNKNOWN(pthread_barrier_wait)
+UNKNOWN(pthread_spin_lock)
+UNKNOWN(pthread_timedjoin_np)
+UNKNOWN(pthread_clockjoin_np)
+UNKNOWN(pthread_mutex_clocklock)
+UNKNOWN(pthread_rwlock_timedrdlock)
+UNKNOWN(pthread_rwlock_timedwrlock)
+UNKNOWN(sem_clockwait)
+UNKNOWN(mtx_lock)
+UNKNOWN(cnd_wait)
+UNKNOWN(thrd_create)
+UNKNOWN(thrd_sleep)
+UNKNOWN(flock)
+UNKNOWN(lockf)
+UNKNOWN(mq_receive)
+UNKNOWN(mq_send)
+UNKNOWN(msgrcv)
+UNKNOWN(msgsnd)
+UNKNOWN(semop)
+UNKNOWN(semtimedop)
+UNKNOWN(recvmmsg)
+UNKNOWN(sendmmsg)
+UNKNOWN(setitimer)
+UNKNOWN(timer_create)
+UNKNOWN(daemon)
+UNKNOWN(vfork)
+UNKNOWN(posix_spawn)
+UNKNOWN(posix_spawnp)
+UNKNOWN(system)
+UNKNOWN(popen)
+UNKNOWN(io_uring_setup)
+UNKNOWN(io_uring_queue_init)
+UNKNOWN(io_uring_queue_init_params)

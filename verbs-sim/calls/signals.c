@@ -25,7 +25,7 @@ static bool run_one(int number)
 		sim_wake_descriptor(sim_me->program, sim_any_file);
 		return false;
 	}
-	sigaction(number, NULL, &action);
+	REAL(sigaction)(number, NULL, &action);
 	raise(number);
 	restarts &= (action.sa_flags & SA_RESTART) != 0;
 	return action.sa_handler != SIG_IGN && action.sa_handler != SIG_DFL;

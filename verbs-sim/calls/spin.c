@@ -3,10 +3,7 @@
  * See libc.h. A timer of the thread's CPU time sends it SIGVTALRM, whose handler gives the turn away.
  * Contract: the handler does nothing while the thread is in a library, which may hold a lock.
  */
-#include <elf.h>
-#include <link.h>
 #include <signal.h>
-#include <sys/auxv.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <ucontext.h>
@@ -22,24 +19,7 @@
 
 __thread int sim_locked_streams;
 
-static uintptr_t code_start, code_end; /* of the program */
-static uintptr_t last_loop;            /* a place in the last loop that was found */
-
-static void find_code(void)
-{
-	const ElfW(Phdr) *header = (const ElfW(Phdr) *)getauxval(AT_PHDR);
-	unsigned long i, n = getauxval(AT_PHNUM);
-	uintptr_t base = 0;
-
-	for (i = 0; i < n; i++) {
-		if (header[i].p_type == PT_PHDR)
-			base = (uintptr_t)header - header[i].p_vaddr;
-		if (header[i].p_type != PT_LOAD || !(header[i].p_flags & PF_X))
-			continue;
-		code_start = base + header[i].p_vaddr;
-		code_end = code_start + header[i].p_memsz;
-	}
-}
+static uintptr_t last_loop; /* a place in the last loop that was found */
 
 static uintptr_t place_of(const ucontext_t *context)
 {
@@ -60,7 +40,7 @@ static bool spins(uintptr_t place)
 	bool called = seen != sim_world->hash;
 
 	seen = sim_world->hash;
-	if (place < code_start || place >= code_end)
+	if (!sim_is_program(place))
 		return false;
 	return !called || place - last_loop + LOOP_BYTES < 2 * LOOP_BYTES;
 }
@@ -93,7 +73,6 @@ void sim_interrupt_spinning(void)
 	if (done || !sim_me)
 		return;
 	done = true;
-	find_code();
 	action.sa_sigaction = on_tick;
 	event._sigev_un._tid = (pid_t)syscall(SYS_gettid);
 	if (REAL(sigaction)(SIGVTALRM, &action, NULL) ||

@@ -63,6 +63,12 @@ static uint64_t simulated_counter(void)
 	return sim_ns_of(&now);
 }
 
+/* Also called in the handler, which must not look up a function for the first time. */
+static int set_handler(const struct sigaction *action, struct sigaction *old)
+{
+	return REAL(sigaction)(SIGSEGV, action, old);
+}
+
 static void on_sigsegv(int number, siginfo_t *info, void *context)
 {
 	greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
@@ -71,9 +77,10 @@ static void on_sigsegv(int number, siginfo_t *info, void *context)
 	int length = info->si_code == SI_KERNEL ? length_of(code) : 0;
 	uint64_t ticks;
 
+	(void)number;
 	if (!length) {
 		/* The same instruction raises it again, for the one whose signal it is. */
-		sigaction(number, &before, NULL);
+		set_handler(&before, NULL);
 		return;
 	}
 	ticks = sim_me && !in_vdso(code) ? simulated_counter() : true_counter();
@@ -93,7 +100,7 @@ void sim_simulate_tsc(void)
 		return;
 	done = true;
 	action.sa_sigaction = on_sigsegv;
-	if (!sigaction(SIGSEGV, &action, &before))
+	if (!set_handler(&action, &before))
 		prctl(PR_SET_TSC, PR_TSC_SIGSEGV);
 }
 #else

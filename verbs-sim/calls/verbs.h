@@ -65,56 +65,39 @@ static inline struct user_context *user_context(struct ibv_context *context)
 	return (struct user_context *)((char *)context - offsetof(struct verbs_context, context));
 }
 
-static inline struct user_pd *user_pd(struct ibv_pd *pd)
-{
-	return (struct user_pd *)pd;
-}
-
-static inline struct user_ah *user_ah(struct ibv_ah *ah)
-{
-	return (struct user_ah *)ah;
-}
-
-static inline struct user_cq *user_cq(struct ibv_cq *cq)
-{
-	return (struct user_cq *)cq;
-}
-
-static inline struct user_qp *user_qp(struct ibv_qp *qp)
-{
-	return (struct user_qp *)qp;
-}
-
-static inline struct user_srq *user_srq(struct ibv_srq *srq)
-{
-	return (struct user_srq *)srq;
-}
+/* The program's object behind one of the libraries. */
+#define USER(object, type)                                                 \
+	static inline struct user_##object *user_##object(struct type *of) \
+	{                                                                  \
+		return (struct user_##object *)of;                         \
+	}
+USER(pd, ibv_pd)
+USER(mr, ibv_mr)
+USER(ah, ibv_ah)
+USER(channel, ibv_comp_channel)
+USER(cq, ibv_cq)
+USER(qp, ibv_qp)
+USER(srq, ibv_srq)
 
 static inline struct sim_device *device_of(struct ibv_context *context)
 {
 	return user_context(context)->sim->device;
 }
 
-/*
- * Whether the device can have one more object of this kind, of which it has `most`, 0: any number.
- * If not, errno is ENOMEM.
- */
-bool sim_has_room(struct ibv_context *context, enum sim_kind kind, int most);
-
 /* The next power of two, which some devices grant. */
-uint32_t sim_round_up(uint32_t asked);
+static inline uint32_t sim_round_up(uint32_t asked)
+{
+	uint32_t size = 1;
 
-/* The objects behind the calls that librdmacm makes, too. Each returns NULL and errno. */
-struct ibv_pd *sim_new_pd(struct ibv_context *context, bool hidden);
-struct ibv_comp_channel *sim_new_comp_channel(struct ibv_context *context, bool hidden);
+	while (size < asked)
+		size *= 2;
+	return size;
+}
+
+/* What ibv_create_qp and the like make. Each returns NULL and errno. */
 struct ibv_cq *sim_new_cq(struct ibv_context *context, int cqe, void *cq_context,
-			  struct ibv_comp_channel *channel, bool hidden);
-struct ibv_srq *sim_new_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *attr);
+			  struct ibv_comp_channel *channel);
 struct ibv_qp *sim_new_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
-void sim_delete_qp(struct ibv_qp *qp);
-int sim_delete_srq(struct ibv_srq *srq);
-int sim_delete_cq(struct ibv_cq *cq);
-int sim_delete_comp_channel(struct ibv_comp_channel *channel);
 
 /*
  * A driver checks that an address is complete, and leads out of this host. Returns 0, or EINVAL.

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "verbs-sim/calls/call.h"
-#include "verbs-sim/calls/descriptors.h"
 #include "verbs-sim/calls/libc.h"
 #include "verbs-sim/calls/verbs.h"
 
@@ -29,43 +28,24 @@ static struct ibv_device *device_for_program(uint32_t number)
 	return shown;
 }
 
-bool sim_has_room(struct ibv_context *context, enum sim_kind kind, int most)
-{
-	if (!most || device_of(context)->used[kind] < most)
-		return true;
-	errno = ENOMEM;
-	return false;
-}
-
-uint32_t sim_round_up(uint32_t asked)
-{
-	uint32_t size = 1;
-
-	while (size < asked)
-		size *= 2;
-	return size;
-}
-
-/* As ibv_open_device makes them; `hidden`: librdmacm's own. Returns NULL and errno. */
-static struct ibv_context *open_context(struct sim_device *device, bool hidden)
+/* As ibv_open_device makes them. Returns NULL and errno. */
+static struct ibv_context *open_context(struct sim_device *device)
 {
 	struct user_context *context = calloc(1, sizeof(*context));
 	struct ibv_context *shown;
-	int fd = sim_eventfd();
 
-	if (!context || fd < 0) {
+	if (!context)
+		return NULL;
+	context->sim = sim_open_channel(SIM_CONTEXT, sizeof(*context->sim), context, sim_inside);
+	if (!context->sim) {
 		free(context);
 		return NULL;
 	}
-	context->sim = sim_create(SIM_CONTEXT, sizeof(*context->sim), sim_me->program, context);
 	context->sim->device = device;
-	context->sim->async.object.hidden = hidden;
-	sim_init_channel(&context->sim->async, fd);
-	sim_add_descriptor(&context->sim->async);
 	shown = &context->head.context;
 	shown->device = device_for_program(device->number);
 	shown->cmd_fd = -1;
-	shown->async_fd = fd;
+	shown->async_fd = context->sim->async.fd;
 	shown->num_comp_vectors = 1;
 	shown->abi_compat = __VERBS_ABI_IS_EXTENDED;
 	context->head.sz = sizeof(context->head);
@@ -115,7 +95,7 @@ EXPORTED int ibv_get_device_index(struct ibv_device *dev)
 EXPORTED struct ibv_context *ibv_open_device(struct ibv_device *dev)
 {
 	SIM_CALL_OR(NULL, "ibv_open_device", ENOMEM, ENODEV, EMFILE);
-	return open_context(&sim_world->devices[dev - devices], sim_inside);
+	return open_context(&sim_world->devices[dev - devices]);
 }
 
 EXPORTED int ibv_close_device(struct ibv_context *context)
@@ -125,13 +105,9 @@ EXPORTED int ibv_close_device(struct ibv_context *context)
 
 	if (ret)
 		return -1;
-	sim_remove_descriptor(&closed->sim->async);
-	sim_close(context->async_fd);
-	if (closed->sim->async.object.users) {
-		errno = EBUSY;
-		return -1;
-	}
-	sim_destroy_channel(&closed->sim->async);
+	if (closed->sim->async.object.users)
+		return sim_fail(EBUSY);
+	sim_close_channel(&closed->sim->async);
 	free(closed);
 	return 0;
 }
@@ -151,18 +127,18 @@ EXPORTED int ibv_query_device(struct ibv_context *context, struct ibv_device_att
 	*attr = (struct ibv_device_attr){
 		.max_mr_size = UINT64_MAX,
 		.page_size_cap = 0xfffff000,
-		.max_qp = limit(traits->max_qp, 65536),
+		.max_qp = limit(traits->most[SIM_QP], 65536),
 		.max_qp_wr = traits->max_qp_wr,
 		.max_sge = traits->max_sge,
 		.max_sge_rd = traits->max_sge,
-		.max_cq = limit(traits->max_cq, 65536),
+		.max_cq = limit(traits->most[SIM_CQ], 65536),
 		.max_cqe = traits->max_cqe,
-		.max_mr = limit(traits->max_mr, 524288),
-		.max_pd = limit(traits->max_pd, 65536),
+		.max_mr = limit(traits->most[SIM_MR], 524288),
+		.max_pd = limit(traits->most[SIM_PD], 65536),
 		.max_qp_rd_atom = traits->max_rd_atom,
 		.max_qp_init_rd_atom = traits->max_rd_atom,
 		.atomic_cap = traits->iwarp ? IBV_ATOMIC_NONE : IBV_ATOMIC_HCA,
-		.max_srq = traits->max_srq,
+		.max_srq = traits->most[SIM_SRQ],
 		.max_srq_wr = traits->max_srq_wr,
 		.max_srq_sge = traits->max_sge,
 		.max_pkeys = 64,
@@ -221,10 +197,8 @@ EXPORTED int ibv_query_gid(struct ibv_context *context, uint8_t port_num, int in
 	const struct sim_gid *found = sim_find_gid(device_of(context), port_num, (uint32_t)index);
 
 	SIM_CALL_OR(-1, "ibv_query_gid", EINVAL, ENOENT);
-	if (!found) {
-		errno = EINVAL;
-		return -1;
-	}
+	if (!found)
+		return sim_fail(EINVAL);
 	*gid = found->gid;
 	return 0;
 }
@@ -272,10 +246,8 @@ EXPORTED ssize_t _ibv_query_gid_table(struct ibv_context *context, struct ibv_gi
 EXPORTED int ibv_query_pkey(struct ibv_context *context, uint8_t port_num, int index, __be16 *pkey)
 {
 	SIM_CALL_OR(-1, "ibv_query_pkey", EINVAL);
-	if (!port_num || port_num > device_of(context)->n_ports || index) {
-		errno = EINVAL;
-		return -1;
-	}
+	if (!port_num || port_num > device_of(context)->n_ports || index)
+		return sim_fail(EINVAL);
 	*pkey = htobe16(0xffff);
 	return 0;
 }

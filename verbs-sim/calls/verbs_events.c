@@ -1,12 +1,44 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * libibverbs: events of completion channels, and asynchronous events.
+ * libibverbs: completion channels and their events, and asynchronous events.
  */
 #include <errno.h>
+#include <stdlib.h>
 
 #include "verbs-sim/calls/call.h"
-#include "verbs-sim/calls/descriptors.h"
+#include "verbs-sim/calls/libc.h"
 #include "verbs-sim/calls/verbs.h"
+
+EXPORTED struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
+{
+	struct user_channel *channel;
+
+	SIM_CALL_OR(NULL, "ibv_create_comp_channel", EMFILE, ENOMEM);
+	channel = calloc(1, sizeof(*channel));
+	if (!channel)
+		return NULL;
+	channel->sim =
+		sim_open_channel(SIM_COMP_CHANNEL, sizeof(*channel->sim), channel, sim_inside);
+	if (!channel->sim) {
+		free(channel);
+		return NULL;
+	}
+	channel->head.context = context;
+	channel->head.fd = channel->sim->fd;
+	return &channel->head;
+}
+
+EXPORTED int ibv_destroy_comp_channel(struct ibv_comp_channel *channel)
+{
+	struct sim_channel *sim = user_channel(channel)->sim;
+	int ret = SIM_CALL("ibv_destroy_comp_channel", EBUSY);
+
+	if (ret || sim->object.users)
+		return ret ? ret : EBUSY;
+	sim_close_channel(sim);
+	free(channel);
+	return 0;
+}
 
 EXPORTED int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq,
 			      void **cq_context)
@@ -14,7 +46,7 @@ EXPORTED int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **
 	struct sim_event *event;
 
 	SIM_CALL_OR(-1, "ibv_get_cq_event", EIO, EINTR);
-	event = sim_await_event(((struct user_channel *)channel)->sim, channel->fd);
+	event = sim_await_event(user_channel(channel)->sim, channel->fd);
 	if (!event)
 		return -1;
 	*cq = event->about->user;

@@ -234,10 +234,8 @@ static struct ibv_qp *create_qp_ex(struct ibv_context *context, struct ibv_qp_in
 	if (attr->qp_type == IBV_QPT_RC && ops & NOT_SIMULATED)
 		sim_unknown("ibv_create_qp_ex with these operations");
 	if (ops & ~(uint64_t)(attr->qp_type == IBV_QPT_UD ? OF_UD : OF_RC) ||
-	    attr->comp_mask & ~(uint32_t)(IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)) {
-		errno = EOPNOTSUPP;
-		return NULL;
-	}
+	    attr->comp_mask & ~(uint32_t)(IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS))
+		return sim_null(EOPNOTSUPP);
 	/* The beginning of the structure is that of the other one. */
 	qp = sim_new_qp(attr->pd, (struct ibv_qp_init_attr *)attr);
 	if (qp && ops) {

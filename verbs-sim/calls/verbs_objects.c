@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * libibverbs: PDs, MRs, completion channels and CQs.
+ * libibverbs: PDs, MRs, CQs and shared receive queues.
  */
 #include <errno.h>
 #include <linux/capability.h>
@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "verbs-sim/calls/call.h"
-#include "verbs-sim/calls/descriptors.h"
 #include "verbs-sim/calls/verbs.h"
 
 #undef ibv_reg_mr
@@ -20,25 +19,21 @@
 
 /* ---- PDs ---- */
 
-struct ibv_pd *sim_new_pd(struct ibv_context *context, bool hidden)
+EXPORTED struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
 {
-	struct user_pd *pd = calloc(1, sizeof(*pd));
+	struct user_pd *pd;
 
+	SIM_CALL_OR(NULL, "ibv_alloc_pd", ENOMEM, EINVAL);
+	if (!sim_has_room(device_of(context), SIM_PD))
+		return sim_null(ENOMEM);
+	pd = calloc(1, sizeof(*pd));
 	if (!pd)
 		return NULL;
 	pd->sim = sim_create_pd(user_context(context)->sim, pd);
-	pd->sim->object.hidden = hidden;
+	pd->sim->object.hidden = sim_inside;
 	pd->head.context = context;
 	pd->head.handle = pd->sim->object.number;
 	return &pd->head;
-}
-
-EXPORTED struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
-{
-	SIM_CALL_OR(NULL, "ibv_alloc_pd", ENOMEM, EINVAL);
-	if (!sim_has_room(context, SIM_PD, device_of(context)->traits.max_pd))
-		return NULL;
-	return sim_new_pd(context, false);
 }
 
 EXPORTED int ibv_dealloc_pd(struct ibv_pd *pd)
@@ -70,7 +65,7 @@ static bool may_lock(size_t length)
 	SIM_EACH(object, SIM_MR)
 	{
 		if (object->program == sim_me->program)
-			locked += ((struct sim_mr *)object)->length;
+			locked += ((struct sim_mr *)object)->region.length;
 	}
 	return locked <= limit.rlim_cur;
 }
@@ -89,16 +84,10 @@ static struct ibv_mr *reg_mr(struct ibv_pd *pd, void *addr, size_t length, uint6
 	struct user_mr *mr;
 
 	SIM_CALL_OR(NULL, "ibv_reg_mr", ENOMEM, EINVAL, EACCES);
-	if (!is_right(access)) {
-		errno = EINVAL;
-		return NULL;
-	}
-	if (!sim_has_room(pd->context, SIM_MR, device_of(pd->context)->traits.max_mr))
-		return NULL;
-	if (!may_lock(length)) {
-		errno = ENOMEM;
-		return NULL;
-	}
+	if (!is_right(access))
+		return sim_null(EINVAL);
+	if (!sim_has_room(device_of(pd->context), SIM_MR) || !may_lock(length))
+		return sim_null(ENOMEM);
 	mr = calloc(1, sizeof(*mr));
 	if (!mr)
 		return NULL;
@@ -142,79 +131,30 @@ EXPORTED int ibv_dereg_mr(struct ibv_mr *mr)
 	if (ret)
 		return ret;
 	sim_check_end(sim_me->program, (uintptr_t)mr->addr, mr->length, "deregistered");
-	sim_destroy_mr(((struct user_mr *)mr)->sim);
+	sim_destroy_mr(user_mr(mr)->sim);
 	free(mr);
 	return 0;
-}
-
-/* ---- Completion channels ---- */
-
-struct ibv_comp_channel *sim_new_comp_channel(struct ibv_context *context, bool hidden)
-{
-	struct user_channel *channel = calloc(1, sizeof(*channel));
-	int fd = sim_eventfd();
-
-	if (!channel || fd < 0) {
-		free(channel);
-		return NULL;
-	}
-	channel->sim =
-		sim_create(SIM_COMP_CHANNEL, sizeof(*channel->sim), sim_me->program, channel);
-	channel->sim->object.hidden = hidden;
-	sim_init_channel(channel->sim, fd);
-	sim_add_descriptor(channel->sim);
-	channel->head.context = context;
-	channel->head.fd = fd;
-	return &channel->head;
-}
-
-int sim_delete_comp_channel(struct ibv_comp_channel *channel)
-{
-	struct sim_channel *sim = ((struct user_channel *)channel)->sim;
-
-	if (sim->object.users)
-		return EBUSY;
-	sim_remove_descriptor(sim);
-	sim_destroy_channel(sim);
-	sim_close(channel->fd);
-	free(channel);
-	return 0;
-}
-
-EXPORTED struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
-{
-	SIM_CALL_OR(NULL, "ibv_create_comp_channel", EMFILE, ENOMEM);
-	return sim_new_comp_channel(context, false);
-}
-
-EXPORTED int ibv_destroy_comp_channel(struct ibv_comp_channel *channel)
-{
-	int ret = SIM_CALL("ibv_destroy_comp_channel", EBUSY);
-
-	return ret ? ret : sim_delete_comp_channel(channel);
 }
 
 /* ---- CQs ---- */
 
 struct ibv_cq *sim_new_cq(struct ibv_context *context, int cqe, void *cq_context,
-			  struct ibv_comp_channel *channel, bool hidden)
+			  struct ibv_comp_channel *channel)
 {
 	const struct sim_traits *traits = &device_of(context)->traits;
 	uint32_t depth = traits->rounds_cq ? sim_round_up((uint32_t)cqe) : (uint32_t)cqe;
 	struct user_cq *cq;
 
-	if (cqe < 1 || cqe > traits->max_cqe) {
-		errno = EINVAL;
-		return NULL;
-	}
-	if (!sim_has_room(context, SIM_CQ, traits->max_cq))
-		return NULL;
+	if (cqe < 1 || cqe > traits->max_cqe)
+		return sim_null(EINVAL);
+	if (!sim_has_room(device_of(context), SIM_CQ))
+		return sim_null(ENOMEM);
 	cq = calloc(1, sizeof(*cq));
 	if (!cq)
 		return NULL;
 	cq->sim = sim_create_cq(user_context(context)->sim, depth,
-				channel ? ((struct user_channel *)channel)->sim : NULL, cq);
-	cq->sim->object.hidden = hidden;
+				channel ? user_channel(channel)->sim : NULL, cq);
+	cq->sim->object.hidden = sim_inside;
 	cq->head.context = context;
 	cq->head.channel = channel;
 	cq->head.cq_context = cq_context;
@@ -223,31 +163,95 @@ struct ibv_cq *sim_new_cq(struct ibv_context *context, int cqe, void *cq_context
 	return &cq->head;
 }
 
-/* Waits until the program has acked the events that it got, as ibv_destroy_cq(3) says. */
-int sim_delete_cq(struct ibv_cq *cq)
-{
-	struct user_cq *deleted = user_cq(cq);
-
-	while (deleted->unacked || deleted->async_unacked)
-		sim_block(cq, SIM_FOREVER);
-	if (deleted->sim->object.users)
-		return EBUSY;
-	sim_destroy_cq(deleted->sim);
-	free(deleted);
-	return 0;
-}
-
 EXPORTED struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context,
 				      struct ibv_comp_channel *channel, int comp_vector)
 {
 	(void)comp_vector;
 	SIM_CALL_OR(NULL, "ibv_create_cq", ENOMEM, EINVAL);
-	return sim_new_cq(context, cqe, cq_context, channel, false);
+	return sim_new_cq(context, cqe, cq_context, channel);
 }
 
+/* Waits until the program has acked the events that it got, as ibv_destroy_cq(3) says. */
 EXPORTED int ibv_destroy_cq(struct ibv_cq *cq)
 {
+	struct user_cq *destroyed = user_cq(cq);
 	int ret = SIM_CALL("ibv_destroy_cq", EBUSY, EINVAL);
 
-	return ret ? ret : sim_delete_cq(cq);
+	while (!ret && (destroyed->unacked || destroyed->async_unacked))
+		sim_block(cq, SIM_FOREVER);
+	if (ret || destroyed->sim->object.users)
+		return ret ? ret : EBUSY;
+	sim_destroy_cq(destroyed->sim);
+	free(destroyed);
+	return 0;
+}
+
+/* ---- SRQs ---- */
+
+EXPORTED struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *init)
+{
+	struct ibv_srq_attr *attr = &init->attr;
+	const struct sim_traits *traits = &device_of(pd->context)->traits;
+	uint32_t asked = attr->max_wr;
+	struct user_srq *srq;
+
+	SIM_CALL_OR(NULL, "ibv_create_srq", ENOMEM, EINVAL, ENOSYS);
+	if (!attr->max_wr || attr->max_wr > (uint32_t)traits->max_srq_wr ||
+	    attr->max_sge > (uint32_t)traits->max_sge)
+		return sim_null(EINVAL);
+	if (!sim_has_room(device_of(pd->context), SIM_SRQ))
+		return sim_null(ENOMEM);
+	srq = calloc(1, sizeof(*srq));
+	if (!srq)
+		return NULL;
+	if (traits->rounds_srq) /* soft-RoCE keeps one slot free */
+		attr->max_wr = sim_round_up(attr->max_wr + 1) - 1;
+	srq->sim = sim_create_srq(user_pd(pd)->sim, attr->max_wr, attr->max_sge, srq);
+	srq->sim->asked = asked;
+	srq->head.context = pd->context;
+	srq->head.srq_context = init->srq_context;
+	srq->head.pd = pd;
+	srq->head.handle = srq->sim->object.number;
+	return &srq->head;
+}
+
+EXPORTED int ibv_destroy_srq(struct ibv_srq *srq)
+{
+	struct user_srq *destroyed = user_srq(srq);
+	int ret = SIM_CALL("ibv_destroy_srq", EBUSY, EINVAL);
+
+	while (!ret && destroyed->async_unacked)
+		sim_block(srq, SIM_FOREVER);
+	if (ret || destroyed->sim->object.users)
+		return ret ? ret : EBUSY;
+	sim_destroy_srq(destroyed->sim);
+	free(destroyed);
+	return 0;
+}
+
+EXPORTED int ibv_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr, int mask)
+{
+	struct sim_srq *sim = user_srq(srq)->sim;
+	int ret = SIM_CALL("ibv_modify_srq", EINVAL, ENOMEM);
+
+	if (ret)
+		return ret;
+	if (mask & IBV_SRQ_MAX_WR || attr->srq_limit > sim->queue.max)
+		return EINVAL;
+	if (mask & IBV_SRQ_LIMIT)
+		sim->limit = attr->srq_limit;
+	return 0;
+}
+
+EXPORTED int ibv_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr)
+{
+	const struct sim_srq *sim = user_srq(srq)->sim;
+	int ret = SIM_CALL("ibv_query_srq", ENOMEM, EINVAL);
+
+	if (!ret && sim_traits(sim->pd->context)->iwarp)
+		ret = errno = ENOSPC; /* soft-iWARP does not say */
+	if (ret)
+		return ret;
+	*attr = (struct ibv_srq_attr){ sim->queue.max, sim->queue.max_sge, sim->limit };
+	return 0;
 }

@@ -129,12 +129,10 @@ static struct ibv_cq_ex *create_cq_ex(struct ibv_context *context, struct ibv_cq
 	struct ibv_cq_ex *cq;
 
 	SIM_CALL_OR(NULL, "ibv_create_cq_ex", ENOMEM, EINVAL, EOPNOTSUPP);
-	if (attr->wc_flags & ~(uint64_t)IBV_WC_STANDARD_FLAGS) { /* timestamps, for example */
-		errno = EOPNOTSUPP;
-		return NULL;
-	}
+	if (attr->wc_flags & ~(uint64_t)IBV_WC_STANDARD_FLAGS) /* timestamps, for example */
+		return sim_null(EOPNOTSUPP);
 	cq = (struct ibv_cq_ex *)sim_new_cq(context, (int)attr->cqe, attr->cq_context,
-					    attr->channel, false);
+					    attr->channel);
 	if (!cq)
 		return NULL;
 	cq->start_poll = start_poll;

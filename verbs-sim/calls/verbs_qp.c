@@ -49,16 +49,12 @@ struct ibv_qp *sim_new_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 
 	if (attr->qp_type != IBV_QPT_RC && attr->qp_type != IBV_QPT_UD)
 		sim_unknown("a QP that is not of the type IBV_QPT_RC or IBV_QPT_UD");
-	if (attr->qp_type == IBV_QPT_UD && traits->iwarp) {
-		errno = EOPNOTSUPP;
-		return NULL;
-	}
-	if (!attr->send_cq || !attr->recv_cq || !grant(traits, &attr->cap)) {
-		errno = EINVAL;
-		return NULL;
-	}
-	if (!sim_has_room(pd->context, SIM_QP, traits->max_qp))
-		return NULL;
+	if (attr->qp_type == IBV_QPT_UD && traits->iwarp)
+		return sim_null(EOPNOTSUPP);
+	if (!attr->send_cq || !attr->recv_cq || !grant(traits, &attr->cap))
+		return sim_null(EINVAL);
+	if (!sim_has_room(device_of(pd->context), SIM_QP))
+		return sim_null(ENOMEM);
 	qp = calloc(1, sizeof(*qp));
 	if (!qp)
 		return NULL;
@@ -91,25 +87,20 @@ EXPORTED struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr
  * Waits until the program has acked what it got about the QP, as ibv_destroy_qp(3) says. On iWARP
  * the connection ends with the QP.
  */
-void sim_delete_qp(struct ibv_qp *qp)
-{
-	if (sim_is_iwarp(user_qp(qp)->sim))
-		sim_lose_connection(user_qp(qp)->sim->endpoint);
-	while (user_qp(qp)->async_unacked)
-		sim_block(qp, SIM_FOREVER);
-	sim_destroy_qp(user_qp(qp)->sim);
-	free(qp);
-}
-
 EXPORTED int ibv_destroy_qp(struct ibv_qp *qp)
 {
+	struct user_qp *destroyed = user_qp(qp);
 	int ret = SIM_CALL("ibv_destroy_qp", EBUSY, EINVAL);
 
-	if (!ret && user_qp(qp)->sim->n_groups)
-		ret = EBUSY;
-	if (!ret)
-		sim_delete_qp(qp);
-	return ret;
+	if (ret || destroyed->sim->n_groups)
+		return ret ? ret : EBUSY;
+	if (sim_is_iwarp(destroyed->sim))
+		sim_lose_connection(destroyed->sim->endpoint);
+	while (destroyed->async_unacked)
+		sim_block(qp, SIM_FOREVER);
+	sim_destroy_qp(destroyed->sim);
+	free(destroyed);
+	return 0;
 }
 
 /* ---- States ---- */

@@ -159,4 +159,8 @@ bool sim_same_address(const struct sim_endpoint *listener, const struct sockaddr
 /* Of its device or, while it has none, of the first one. */
 const struct sim_traits *sim_cm_traits(const struct sim_endpoint *endpoint);
 in_port_t *sim_port_of(struct sockaddr_storage *address);
+void sim_copy_address(struct sockaddr_storage *to, const struct sockaddr *from);
+
+/* Whether it stands for all addresses of the host. */
+bool sim_is_any(const struct sockaddr_storage *address);
 #endif

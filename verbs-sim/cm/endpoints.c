@@ -48,7 +48,15 @@ in_port_t *sim_port_of(struct sockaddr_storage *address)
 					      : &((struct sockaddr_in *)address)->sin_port;
 }
 
-static bool is_any(const struct sockaddr_storage *address)
+void sim_copy_address(struct sockaddr_storage *to, const struct sockaddr *from)
+{
+	memset(to, 0, sizeof(*to));
+	memcpy(to, from,
+	       from->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)
+					   : sizeof(struct sockaddr_in));
+}
+
+bool sim_is_any(const struct sockaddr_storage *address)
 {
 	const struct sockaddr_in *v4 = (const struct sockaddr_in *)address;
 	const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)address;
@@ -73,9 +81,9 @@ bool sim_same_address(const struct sim_endpoint *listener, const struct sockaddr
 	if (*sim_port_of(&own) != *sim_port_of(&other))
 		return false;
 	if (own.ss_family == other.ss_family)
-		return is_any(&own) || is_any(&other) || same_host(&own, &other);
+		return sim_is_any(&own) || sim_is_any(&other) || same_host(&own, &other);
 	/* On soft-RoCE a listener on :: also takes IPv4 clients, unless it is told not to. */
-	return own.ss_family == AF_INET6 && is_any(&own) && !listener->family_only &&
+	return own.ss_family == AF_INET6 && sim_is_any(&own) && !listener->family_only &&
 	       !sim_cm_traits(listener)->iwarp;
 }
 

@@ -63,12 +63,16 @@ struct sim_ah {
 	struct ibv_ah_attr path;
 };
 
+struct sim_region {
+	uint64_t address, iova, length;
+	int access;
+};
+
 struct sim_mr {
 	struct sim_object object;
 	struct sim_pd *pd;
 	uint32_t key; /* lkey and rkey */
-	uint64_t iova, address, length;
-	int access;
+	struct sim_region region;
 };
 
 enum sim_armed {
@@ -261,11 +265,6 @@ void sim_complete_send(struct sim_qp *qp, struct sim_request *request);
  * must not be called while the object has users.
  */
 
-struct sim_region {
-	uint64_t address, iova, length;
-	int access;
-};
-
 struct sim_qp_needs {
 	struct sim_cq *send_cq, *recv_cq;
 	struct sim_srq *srq; /* NULL: receives of its own */
@@ -273,6 +272,9 @@ struct sim_qp_needs {
 	bool sq_sig_all;
 	struct ibv_qp_cap cap;
 };
+
+/* Whether there may be one more object of this kind. */
+bool sim_has_room(const struct sim_device *device, enum sim_kind kind);
 
 struct sim_pd *sim_create_pd(struct sim_context *context, void *user);
 struct sim_mr *sim_create_mr(struct sim_pd *pd, void *user, const struct sim_region *region);

@@ -19,8 +19,7 @@
 /* How devices differ: see docs/drivers.md, and traits.c. */
 struct sim_traits {
 	bool iwarp;
-	/* Limits; of those that count objects, 0 stands for none. */
-	int max_qp, max_cq, max_mr, max_pd, max_srq;
+	int most[SIM_KINDS]; /* objects of a kind, of all programs together; 0: any number */
 	int max_qp_wr, max_cqe, max_sge, max_srq_wr, max_rd_atom;
 	uint32_t max_inline;
 	uint32_t max_message;

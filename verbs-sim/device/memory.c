@@ -16,17 +16,17 @@ const struct sim_mr *sim_find_mr(const struct sim_program *program, uint32_t key
 				 uint64_t length, int access)
 {
 	struct sim_object *object;
-	const struct sim_mr *mr;
+	const struct sim_region *region;
 
 	SIM_EACH(object, SIM_MR)
 	{
-		mr = (const struct sim_mr *)object;
-		if (mr->key != key || object->program != program)
+		if (((const struct sim_mr *)object)->key != key || object->program != program)
 			continue;
-		if (address < mr->iova || length > mr->length ||
-		    address - mr->iova > mr->length - length)
+		region = &((const struct sim_mr *)object)->region;
+		if (address < region->iova || length > region->length ||
+		    address - region->iova > region->length - length)
 			return NULL;
-		return (mr->access & access) == access ? mr : NULL;
+		return (region->access & access) == access ? (const struct sim_mr *)object : NULL;
 	}
 	return NULL;
 }
@@ -83,7 +83,7 @@ static uint64_t place_of(const struct sim_program *program, const struct ibv_sge
 {
 	const struct sim_mr *mr = sim_find_mr(program, sge->lkey, sge->addr, length, access);
 
-	return mr ? mr->address + (sge->addr - mr->iova) : 0;
+	return mr ? mr->region.address + (sge->addr - mr->region.iova) : 0;
 }
 
 int sim_gather(const struct sim_program *program, const struct ibv_sge *sge, int num_sge,

@@ -2,87 +2,84 @@
 /*
  * Creating and destroying objects of the device, with the ledger of who needs whom. See device.h.
  */
-#include <errno.h>
-#include <string.h>
-
 #include "verbs-sim/device/device.h"
 
-static void init_task(struct sim_task *task, enum sim_task_kind kind, void *object)
+bool sim_has_room(const struct sim_device *device, enum sim_kind kind)
 {
-	task->kind = kind;
-	task->object = object;
+	return !device->traits.most[kind] || device->used[kind] < device->traits.most[kind];
+}
+
+/* An object of this context that needs another one, which is the context itself or a PD. */
+static void *create(enum sim_kind kind, size_t size, struct sim_context *context,
+		    struct sim_object *needed, void *user)
+{
+	needed->users++;
+	context->device->used[kind]++;
+	return sim_create(kind, size, needed->program, user);
+}
+
+static void destroy(struct sim_object *object, struct sim_context *context,
+		    struct sim_object *needed)
+{
+	needed->users--;
+	context->device->used[object->kind]--;
+	sim_destroy(object);
 }
 
 struct sim_pd *sim_create_pd(struct sim_context *context, void *user)
 {
-	struct sim_pd *pd = sim_create(SIM_PD, sizeof(*pd), context->async.object.program, user);
+	struct sim_pd *pd = create(SIM_PD, sizeof(*pd), context, &context->async.object, user);
 
 	pd->context = context;
-	context->async.object.users++;
-	context->device->used[SIM_PD]++;
 	return pd;
 }
 
 void sim_destroy_pd(struct sim_pd *pd)
 {
-	pd->context->async.object.users--;
-	pd->context->device->used[SIM_PD]--;
-	sim_destroy(pd);
+	destroy(&pd->object, pd->context, &pd->context->async.object);
 }
 
 struct sim_mr *sim_create_mr(struct sim_pd *pd, void *user, const struct sim_region *region)
 {
-	struct sim_mr *mr = sim_create(SIM_MR, sizeof(*mr), pd->object.program, user);
+	struct sim_mr *mr = create(SIM_MR, sizeof(*mr), pd->context, &pd->object, user);
 
 	mr->pd = pd;
-	mr->key =
-		0x1000 + mr->object.number *
-				 0x100; /* as drivers do: the lowest byte is a counter of its own */
-	mr->address = region->address;
-	mr->iova = region->iova;
-	mr->length = region->length;
-	mr->access = region->access;
-	pd->object.users++;
-	pd->context->device->used[SIM_MR]++;
+	/* As drivers do: the lowest byte is a counter of its own. */
+	mr->key = 0x1000 + mr->object.number * 0x100;
+	mr->region = *region;
 	return mr;
 }
 
 void sim_destroy_mr(struct sim_mr *mr)
 {
-	mr->pd->object.users--;
-	mr->pd->context->device->used[SIM_MR]--;
-	sim_destroy(mr);
+	destroy(&mr->object, mr->pd->context, &mr->pd->object);
 }
 
 struct sim_ah *sim_create_ah(struct sim_pd *pd, void *user, const struct ibv_ah_attr *path)
 {
-	struct sim_ah *ah = sim_create(SIM_AH, sizeof(*ah), pd->object.program, user);
+	struct sim_ah *ah = create(SIM_AH, sizeof(*ah), pd->context, &pd->object, user);
 
 	ah->pd = pd;
 	ah->path = *path;
-	pd->object.users++;
 	return ah;
 }
 
 void sim_destroy_ah(struct sim_ah *ah)
 {
-	ah->pd->object.users--;
-	sim_destroy(ah);
+	destroy(&ah->object, ah->pd->context, &ah->pd->object);
 }
 
 struct sim_cq *sim_create_cq(struct sim_context *context, uint32_t depth,
 			     struct sim_channel *channel, void *user)
 {
-	struct sim_cq *cq = sim_create(SIM_CQ, sizeof(*cq), context->async.object.program, user);
+	struct sim_cq *cq = create(SIM_CQ, sizeof(*cq), context, &context->async.object, user);
 
 	cq->context = context;
 	cq->depth = depth;
 	cq->channel = channel;
 	cq->ring = sim_alloc(depth * sizeof(*cq->ring));
-	context->async.object.users++;
 	if (channel)
 		channel->object.users++;
-	context->device->used[SIM_CQ]++;
 	return cq;
 }
 
@@ -93,10 +90,8 @@ void sim_destroy_cq(struct sim_cq *cq)
 		sim_discard_events(cq->channel, &cq->object);
 		cq->channel->object.users--;
 	}
-	cq->context->async.object.users--;
 	sim_free(cq->ring);
-	cq->context->device->used[SIM_CQ]--;
-	sim_destroy(cq);
+	destroy(&cq->object, cq->context, &cq->context->async.object);
 }
 
 static void init_queue(struct sim_recv_queue *queue, uint32_t max, uint32_t max_sge)
@@ -108,12 +103,10 @@ static void init_queue(struct sim_recv_queue *queue, uint32_t max, uint32_t max_
 
 struct sim_srq *sim_create_srq(struct sim_pd *pd, uint32_t max, uint32_t max_sge, void *user)
 {
-	struct sim_srq *srq = sim_create(SIM_SRQ, sizeof(*srq), pd->object.program, user);
+	struct sim_srq *srq = create(SIM_SRQ, sizeof(*srq), pd->context, &pd->object, user);
 
 	srq->pd = pd;
 	init_queue(&srq->queue, max, max_sge);
-	pd->object.users++;
-	pd->context->device->used[SIM_SRQ]++;
 	return srq;
 }
 
@@ -126,14 +119,18 @@ void sim_destroy_srq(struct sim_srq *srq)
 		sim_free(recv);
 	}
 	sim_discard_events(&srq->pd->context->async, &srq->object);
-	srq->pd->object.users--;
-	srq->pd->context->device->used[SIM_SRQ]--;
-	sim_destroy(srq);
+	destroy(&srq->object, srq->pd->context, &srq->pd->object);
+}
+
+static void init_task(struct sim_task *task, enum sim_task_kind kind, void *object)
+{
+	task->kind = kind;
+	task->object = object;
 }
 
 struct sim_qp *sim_create_qp(struct sim_pd *pd, const struct sim_qp_needs *needs, void *user)
 {
-	struct sim_qp *qp = sim_create(SIM_QP, sizeof(*qp), pd->object.program, user);
+	struct sim_qp *qp = create(SIM_QP, sizeof(*qp), pd->context, &pd->object, user);
 
 	qp->pd = pd;
 	qp->send_cq = needs->send_cq;
@@ -147,13 +144,11 @@ struct sim_qp *sim_create_qp(struct sim_pd *pd, const struct sim_qp_needs *needs
 	init_queue(&qp->recvs, needs->cap.max_recv_wr, needs->cap.max_recv_sge);
 	init_task(&qp->execute, SIM_TASK_EXECUTE, qp);
 	init_task(&qp->acknowledge, SIM_TASK_ACKNOWLEDGE, qp);
-	pd->object.users++;
 	qp->send_cq->object.users++;
 	qp->recv_cq->object.users++;
 	if (qp->srq)
 		qp->srq->object.users++;
 	sim_check_depth(qp);
-	pd->context->device->used[SIM_QP]++;
 	return qp;
 }
 
@@ -165,13 +160,11 @@ void sim_destroy_qp(struct sim_qp *qp)
 		sim_forget_completions(qp->recv_cq, qp->object.number);
 	}
 	sim_discard_events(&qp->pd->context->async, &qp->object);
-	qp->pd->object.users--;
 	qp->send_cq->object.users--;
 	qp->recv_cq->object.users--;
 	if (qp->srq)
 		qp->srq->object.users--;
-	qp->pd->context->device->used[SIM_QP]--;
-	sim_destroy(qp);
+	destroy(&qp->object, qp->pd->context, &qp->pd->object);
 }
 
 void sim_destroy_channel(struct sim_channel *channel)

@@ -22,7 +22,7 @@ static const struct sim_traits roce = {
 	.max_qp_wr = 1048576,
 	.max_cqe = 32767,
 	.max_sge = 32,
-	.max_srq = 917503,
+	.most[SIM_SRQ] = 917503,
 	.max_srq_wr = 1048576,
 	.max_rd_atom = 128,
 	.max_inline = 512,
@@ -55,7 +55,7 @@ static const struct sim_traits iwarp = {
 	.max_qp_wr = 32768,
 	.max_cqe = 3276800,
 	.max_sge = 6,
-	.max_srq = 102400,
+	.most[SIM_SRQ] = 102400,
 	.max_srq_wr = 327680,
 	.max_rd_atom = 128,
 	.max_inline = 64,
@@ -107,22 +107,41 @@ bool sim_read_kind(const char *kind, struct sim_traits *traits)
 
 /* ---- Traits by name ---- */
 
-#define TRAIT(member)                                            \
+#define NAMED(name, member)                                      \
 	{                                                        \
-#member, offsetof(struct sim_traits, member),    \
+		name, offsetof(struct sim_traits, member),       \
 			sizeof(((struct sim_traits *)0)->member) \
 	}
+#define TRAIT(member) NAMED(#member, member)
 
 static const struct {
 	const char *name;
 	size_t offset, size;
 } traits_by_name[] = {
-	TRAIT(max_qp),       TRAIT(max_cq),      TRAIT(max_mr),           TRAIT(max_pd),
-	TRAIT(max_srq),      TRAIT(max_qp_wr),   TRAIT(max_cqe),          TRAIT(max_sge),
-	TRAIT(max_srq_wr),   TRAIT(max_rd_atom), TRAIT(max_inline),       TRAIT(max_message),
-	TRAIT(inline_piece), TRAIT(rounds_wr),   TRAIT(rounds_cq),        TRAIT(rounds_srq),
-	TRAIT(ack_timeout),  TRAIT(solicited),   TRAIT(flushes_torn),     TRAIT(flushes_late),
-	TRAIT(last_wqe),     TRAIT(tells_state), TRAIT(forgets_finished), TRAIT(loses),
+	NAMED("max_qp", most[SIM_QP]),
+	NAMED("max_cq", most[SIM_CQ]),
+	NAMED("max_mr", most[SIM_MR]),
+	NAMED("max_pd", most[SIM_PD]),
+	NAMED("max_srq", most[SIM_SRQ]),
+	TRAIT(max_qp_wr),
+	TRAIT(max_cqe),
+	TRAIT(max_sge),
+	TRAIT(max_srq_wr),
+	TRAIT(max_rd_atom),
+	TRAIT(max_inline),
+	TRAIT(max_message),
+	TRAIT(inline_piece),
+	TRAIT(rounds_wr),
+	TRAIT(rounds_cq),
+	TRAIT(rounds_srq),
+	TRAIT(ack_timeout),
+	TRAIT(solicited),
+	TRAIT(flushes_torn),
+	TRAIT(flushes_late),
+	TRAIT(last_wqe),
+	TRAIT(tells_state),
+	TRAIT(forgets_finished),
+	TRAIT(loses),
 };
 
 bool sim_set_trait(struct sim_traits *traits, const char *name, const char *value)

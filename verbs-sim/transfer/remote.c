@@ -39,7 +39,7 @@ static bool is_allowed(const struct sim_qp *peer, const struct sim_request *requ
 			 access);
 	if (!mr || mr->pd != peer->pd)
 		return false;
-	*address = mr->address + (request->remote_addr - mr->iova);
+	*address = mr->region.address + (request->remote_addr - mr->region.iova);
 	return true;
 }
 

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * libc: what a program asks about the machine: names of hosts, the CPU time in /proc/stat, and random
+ * numbers.
+ */
+#include <netdb.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "verbs-sim/calls/call.h"
+
+/* ---- Names: one of several addresses is written as these, with + between them ---- */
+
+/* The addresses of `rest` behind those of *list. freeaddrinfo(3) frees each entry for itself. */
+static int append(struct addrinfo **list, const char *rest, const char *service,
+		  const struct addrinfo *hints)
+{
+	struct addrinfo **end = list;
+	int ret;
+
+	while (*end)
+		end = &(*end)->ai_next;
+	ret = getaddrinfo(rest, service, hints, end);
+	if (ret)
+		freeaddrinfo(*list);
+	return ret;
+}
+
+EXPORTED int getaddrinfo(const char *restrict node, const char *restrict service,
+			 const struct addrinfo *restrict hints, struct addrinfo **restrict list)
+{
+	const char *rest = sim_me && node ? strchr(node, '+') : NULL;
+	char first[80];
+	int ret;
+
+	if (!rest)
+		return REAL(getaddrinfo)(node, service, hints, list);
+	snprintf(first, sizeof(first), "%.*s", (int)(rest - node), node);
+	ret = REAL(getaddrinfo)(first, service, hints, list);
+	return ret ? ret : append(list, rest + 1, service, hints);
+}
+
+/*
+ * ---- /proc/stat ----
+ *
+ * The machine has two processors, and of each simulated second every column of proc(5) gets a part
+ * that differs from all others, so that one who confuses them is found out.
+ */
+
+#define PROCESSORS 2
+
+/* Ticks of 10 ms in a second: user, nice, system, idle, iowait, irq, softirq, steal. */
+static const unsigned int columns[] = { 23, 3, 31, 101, 5, 7, 11, 19 };
+
+static FILE *open_stat(void)
+{
+	char text[400] = "cpu ";
+	FILE *file = tmpfile();
+	size_t i, length = strlen(text);
+
+	if (!file)
+		return NULL;
+	for (i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
+		length += (size_t)snprintf(
+			text + length, sizeof(text) - length, " %llu",
+			(unsigned long long)(sim_world->now_ns * columns[i] / 1000000000));
+	fprintf(file, "%s 0 0\ncpu0 1 1 1 1 1 1 1 1 0 0\n", text);
+	rewind(file);
+	return file;
+}
+
+EXPORTED FILE *fopen(const char *restrict path, const char *restrict mode)
+{
+	if (!sim_me || strcmp(path, "/proc/stat"))
+		return REAL(fopen)(path, mode);
+	sim_trace("/proc/stat");
+	return open_stat();
+}
+
+EXPORTED long sysconf(int name)
+{
+	if (sim_me && (name == _SC_NPROCESSORS_ONLN || name == _SC_NPROCESSORS_CONF))
+		return PROCESSORS;
+	return REAL(sysconf)(name);
+}
+
+/* ---- Random numbers ---- */
+
+/* A number of the seed's, as from the kernel's generator. */
+EXPORTED ssize_t getrandom(void *buf, size_t buflen, unsigned int flags)
+{
+	uint8_t *byte = buf;
+	size_t i;
+
+	if (!sim_me)
+		return REAL(getrandom)(buf, buflen, flags);
+	for (i = 0; i < buflen; i++)
+		byte[i] = (uint8_t)sim_random(256);
+	return (ssize_t)buflen;
+}
