@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Who calls whom, as the object files say: the rooms of the house, and the layers of common/, call downwards only."""
+"""Who calls whom, as the object files say: the rooms of the house, the layers of common/ and those of verbs-sim call downwards only."""
 
 import subprocess
 from pathlib import Path
@@ -15,6 +15,9 @@ LAYERS = ["report", "memory", "device", "shared_device", "qp", "transfer", "even
 ROOMS = ["common", "program", "measure", "serve"]
 # Above all rooms, and not of any program that is always built.
 NOT_HERE = {"program/client_main.c", "program/server_main.c"}
+
+# The folders of verbs-sim. The last one is a part of its library, or its program.
+SIM = ["core", "device", "cm", "transfer"]
 
 
 def stages() -> list[str]:
@@ -84,3 +87,12 @@ def test_the_layers_of_the_library() -> None:
 @pytest.mark.parametrize("tool", ["devices", "verbs-trace/tool"])
 def test_the_files_of_a_tool_call_each_other_in_no_circle(tool: str) -> None:
     assert not circle(calls([source for source in files(".c") if folder(source) == tool]))
+
+
+@pytest.mark.parametrize("last", ["calls", "runner"])
+def test_the_layers_of_the_simulation(last: str) -> None:
+    order = [f"verbs-sim/{name}" for name in (*SIM, last)]
+    graph = calls([source for source in files(".c") if folder(source) in order])
+    assert {folder(source) for source in graph} == set(order)
+    assert not upward(graph, order)
+    assert not circle(graph)
