@@ -18,7 +18,7 @@ static __thread bool restarts; /* all handlers that have run last had SA_RESTART
 /* Returns true if a handler of the program's has run. */
 static bool run_one(int number)
 {
-	struct sigaction action;
+	struct sigaction action = { .sa_flags = 0 };
 
 	if (sim_me->blocked_signals & bit_of(number)) { /* for signalfd(2), or later */
 		kill(getpid(), number);
