@@ -83,14 +83,15 @@ UNIT_TEST(receives_that_nobody_was_handed_are_posted_again)
 	shared.batch.wc[0] = receive_of(ENDS, 0, IBV_WC_SUCCESS);
 	shared.batch.wc[1] = receive_of(GOES_ON, 1, IBV_WC_SUCCESS);
 	shared.batch.polled = 2;
-	sending[5] = &ending.head;
+	sending[5] = sending[7] = &ending.head;
+	sending[6] = &other.head;
 	unit_found = found;
 	unit_n_found = UNIT_LENGTH(found);
 	our_give_back_receives(&ending.head);
 	ck_assert_uint_eq(unit_received, 1 << 0 | 1 << 2 | 1 << 4);
 	our_remove_from_device(&ending.head);
-	ck_assert_uint_eq(unit_received, 1 << 0 | 1 << 2 | 1 << 4 | 1 << 5);
-	ck_assert_uint_eq(unit_n_received, 4); /* each once */
+	ck_assert_uint_eq(unit_received, 1 << 0 | 1 << 2 | 1 << 4 | 1 << 5 | 1 << 7);
+	ck_assert_uint_eq(unit_n_received, 5); /* each once */
 }
 
 UNIT_TEST(completions_of_others_are_handed_out_later_and_in_order)
@@ -115,6 +116,32 @@ UNIT_TEST(completions_of_others_are_handed_out_later_and_in_order)
 		ck_assert_uint_eq(our_buffer_index(completion.wr_id), i % RECEIVES);
 	}
 	ck_assert_uint_eq(shared.backlog_n, 0);
+}
+
+/* As when clients leave again and again while another one is busy. */
+UNIT_TEST(the_backlog_keeps_its_order_however_often_it_is_filled)
+{
+	struct ibv_wc found[OUR_POLL_BATCH];
+	struct our_completion completion;
+	struct our_control *control;
+	uint32_t i, n = 0;
+
+	start(true);
+	shared.backlog_size = OUR_POLL_BATCH + 1;
+	other.head.accepted = true;
+	while (n < 4 * OUR_POLL_BATCH) {
+		for (i = 0; i < OUR_POLL_BATCH; i++)
+			found[i] = receive_of(GOES_ON, (n + i) % RECEIVES, IBV_WC_SUCCESS);
+		unit_found = found;
+		unit_n_found = OUR_POLL_BATCH;
+		our_give_back_receives(&ending.head);
+		shared.armed = false;
+		for (i = 0; i < OUR_POLL_BATCH; i++, n++) {
+			ck_assert_int_eq(our_device_take_completion(device, &control, &completion),
+					 0);
+			ck_assert_uint_eq(our_buffer_index(completion.wr_id), n % RECEIVES);
+		}
+	}
 }
 
 UNIT_TEST(a_connection_with_a_cq_of_its_own_gives_back_its_receives_too)
