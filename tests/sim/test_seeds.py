@@ -48,6 +48,7 @@ CROWDED = [
     ("blast-sr-2", "-v", "-b 1 -v", 2),
     ("blast-sr-2", "-v --credit-batch 1", "-b 3 -v --chain 2", 2),
     ("blast-sr-2", "-v", "-b 8 -v --signal-every 8 -c 100", 1),
+    ("blast-sr-2", "-v --credit-batch 1", "-b 64 -v -c 200", 1),  # more messages of credits than may be on their way
     ("blast-rdma-1", "", "-b 3 -v -c 60 --chain 2", 1),
     ("blast-rdma-1", "--read", "-b 3 -c 60 --read", 1),
     ("ping-rdma-1", "", "-s 4k", 1),

@@ -7,6 +7,7 @@ Contract: {a} is the server's address; a server ends by itself unless its row sa
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import pytest
@@ -94,3 +95,24 @@ def test_a_server_that(row: Row, transport: list[str]) -> None:
     assert run.statuses == [row.status, *row.statuses] and run.told == [0] * row.told, run.why()
     assert run.err.count(row.said) == row.times or not row.said, run.why()
     assert row.never not in run.err, run.why()
+
+
+MOVES = re.compile(r"^\[ *[\d.]+ us\] 0\.\d+ +\d+ (?:(ibv_post_srq_recv)|(= completion RECV)|(ibv_modify_srq))\b", re.MULTILINE)
+
+
+@pytest.mark.parametrize("pool", [5, 6, 16])
+@pytest.mark.parametrize("transport", TRANSPORTS.values(), ids=TRANSPORTS)
+def test_the_limit_of_a_pool(pool: int, transport: list[str]) -> None:
+    """A quarter of the receives: it is set anew as soon as twice as many are posted, but for a completion that the server has
+    polled and not looked at yet. Over iWARP no more clients come than there are pairs of receives."""
+    limit, clients = (pool + 3) // 4, pool // 2 if transport else pool
+    programs = [f"{SRQ}/server -n {clients} --pool {pool} -a {ADDRESS}", *[f"{client(SRQ)} -w 9".format(a=ADDRESS)] * clients]
+    run = simulate([program.split() for program in programs], *transport, "--trace")
+    assert not run.exit, run.why()
+    posted, armed = 0, []
+    for post, receive, _ in MOVES.findall(run.err):
+        posted += bool(post) - bool(receive)
+        armed += [posted] if not post and not receive else []
+    times = sum(map(int, re.findall(r" was low (\d+) times", run.err)))
+    assert armed[0] == pool and min(armed) >= 2 * limit - 1, armed
+    assert len(armed) - 1 <= times <= len(armed) and (times > 1 or transport), (times, armed)

@@ -88,6 +88,8 @@ SILENCE = [
     Wait("goes on for an hour", ASLEEP, "--silent-after 3 --timeout 3600", "-q --timeout 7000", " left after 3 messages", least_s=3600, asked=HOUR),
     Wait("gives up after a minute", f"{BLIND} {ASLEEP} blast-sr-2", "--silent-after 3 --timeout 100", "-q",
          " said nothing for 60 s, after ", sides="server", least_s=60, most_s=63),
+    Wait("gives up although it still sends", "blast-sr-2", "--silent-after 3 --timeout 100", "-q --timeout 29 --rate 1",
+         " said nothing for 29 s, after ", sides="client", least_s=29, most_s=40),
     Wait("asks more often if it is told so", ASLEEP, "--silent-after 3 --timeout 40", "-q --timeout 29 --keepalive 1",
          " said nothing for 29 s, after 3 messages", asked={"RoCE": 28, "iWARP": 9}, least_s=29, most_s=31),
     Wait("asks nobody if it is told so", ASLEEP, "--silent-after 3 --timeout 40", "-q --timeout 12 --keepalive 0",
