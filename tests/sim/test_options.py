@@ -148,6 +148,21 @@ def test_how_long_it_looks_before_it_sleeps(spin_us: int, sleeps: int) -> None:
     assert not sleeps or client["empty_polls"] <= 2 * client["sleeps"] + COUNT
 
 
+@pytest.mark.parametrize("stage", ["pubsub-rdma-1", "pubsub-rdma-2"])
+def test_a_record_of_a_wrong_size_is_wrong_usage(stage: str) -> None:
+    run = simulate(pair_of(BY_NAME[stage], "-s 20"))
+    assert run.statuses == [0, 2] and "a record has 32 to 1048576 bytes, and a multiple of 8 (-s)" in run.err, run.why()
+
+
+@pytest.mark.parametrize("stage", ["ping-sr-1", "ping-sr-2", "ping-sr-4", "blast-sr-2"])
+def test_the_device_of_the_server_takes_less(stage: str) -> None:
+    """The server says whose option is wrong."""
+    devices = ("--device", f"roce,name=small,address={ADDRESS},host=0,max_message=1024", "--device", f"roce,name=large,address={ADDRESS},host=1")
+    run = simulate(pair_of(BY_NAME[stage], "-s 1025"), *devices)
+    assert run.statuses[1] == 1 and "server: client refused: -s 1025 is more than small takes" in run.err, run.why()
+    assert simulate(pair_of(BY_NAME[stage], "-s 1024"), *devices).statuses == [0, 0]
+
+
 # ---- Where it goes, and how long it waits ----
 
 TWO = ["--device", "roce,address=192.0.2.1,address=192.0.2.9,address=2001:db8:1::1"]

@@ -22,6 +22,7 @@ TRACED = re.compile(r"^\[ *([\d.]+) us\] (\d+)\.\d+ +(\d+) (\w+)$", re.MULTILINE
 ASLEEP = "ping-sr-3 ping-sr-4 ping-sr-5 ping-srq-4"
 WATCHES = f"ping-sr-2 {ASLEEP}"
 BLIND = "ping-sr-0 ping-sr-1 ping-sr-2e"
+FIRST_WORD = "ping-rdma-1 ping-rdma-2 ping-rdma-3 blast-rdma-1 pubsub-rdma-1 pubsub-rdma-2"
 NEVER, HOUR = {"RoCE": 0, "iWARP": 0}, {"RoCE": 3600 // 5, "iWARP": 3600 // 15}  # keepalives: README of ping-sr-2
 
 
@@ -61,7 +62,7 @@ def programs(wait: Wait, stage: Stage, side: str) -> list[list[str]]:
     """The server, and the client."""
     agreed = "" if side == "server" and stage.negotiates else "-c 20" if stage.one_sided else "-c 20 -s 64"
     program = f"{stage.folder}/{side} -a {ADDRESS} {agreed} {wait.options}".split()
-    peer = f"build/tests/peer --{'client' if side == 'server' else 'server'} -a {ADDRESS} {wire(stage)} {wait.peer}".split()
+    peer = f"build/tests/peer --{'client' if side == 'server' else 'server'} -a {ADDRESS} {'' if '--stage' in wait.peer else wire(stage)} {wait.peer}".split()
     return [program, peer] if side == "server" else [peer, program]
 
 
@@ -88,6 +89,8 @@ SILENCE = [
     Wait("goes on for an hour", ASLEEP, "--silent-after 3 --timeout 3600", "-q --timeout 7000", " left after 3 messages", least_s=3600, asked=HOUR),
     Wait("gives up after a minute", f"{BLIND} {ASLEEP} blast-sr-2", "--silent-after 3 --timeout 100", "-q",
          " said nothing for 60 s, after ", sides="server", least_s=60, most_s=63),
+    Wait("gives up if nobody says the first word", FIRST_WORD, "--stage 1 -c 20 -s 64 --silent-after 0 --timeout 100", "-q",
+         " said nothing for 60 s, after 0 messages", sides="server", least_s=60, most_s=63, transports="RoCE"),
     Wait("gives up although it still sends", "blast-sr-2", "--silent-after 3 --timeout 100", "-q --timeout 29 --rate 1",
          " said nothing for 29 s, after ", sides="client", least_s=29, most_s=40),
     Wait("asks more often if it is told so", ASLEEP, "--silent-after 3 --timeout 40", "-q --timeout 29 --keepalive 1",
@@ -116,6 +119,15 @@ def test_silence(wait: Wait, stage: Stage, side: str, transport: str) -> None:
     if wait.asked:
         asked = sum(name == "ibv_post_send" and s > 0.5 for s, _, name in made)
         assert abs(asked - wait.asked[transport]) <= 1 + wait.asked[transport] // 200, asked
+
+
+@rows([Wait("loses its host", ASLEEP, "--silent-after 3 --timeout 90", "-q --timeout 80 --keepalive 1", sides="server", transports="iWARP")])
+def test_how_long_an_answer_to_a_keepalive_may_take(wait: Wait, stage: Stage, side: str, transport: str) -> None:
+    """After four seconds (three of silence, and one in which a message came) it is sent, and may take 20 s."""
+    run = simulate(programs(wait, stage, side), *TRANSPORTS[transport], "--trace", "--fail", "1:ibv_post_send:3:SILENCE")
+    (said,) = said_by(run, stage, side)
+    ended_s = max(s for s, _, name in calls(run, 0) if name == "rdma_disconnect")
+    assert "not answered to a keepalive for 20 s" in said and 23.9 < ended_s < 24.1, (ended_s, said)
 
 
 # ---- Something happens as a keepalive is sent --------------------------------------------------------------
@@ -255,6 +267,17 @@ def test_memory_is_there_for_the_next(program: str, options: str, call: str) -> 
         run = simulate([*both, *later], *fault)
         assert run.exit not in OF_ITS_OWN and run.statuses[2:] == [0, 0, 0], run.why()
         assert run.statuses[:2] == ([1, 1] if fault else [0, 0]) and "of its memory for clients" not in run.err, run.why()
+
+
+@pytest.mark.parametrize("how, pools", [("--die-after 3", 1 + 12 - 3), ("-c 20", 1)])
+def test_a_pool_whose_receives_may_be_lost_is_given_up(how: str, pools: int) -> None:
+    """Of twelve clients, one after the other beside one that stays, three share its pool of eight receives. Then more than a
+    quarter of them are doubtful, and each of the others has a pool of its own. Clients that end well change nothing."""
+    programs = [f"beyond/ping-srq-4/server -q -a {ADDRESS} -n 13 --pool 8 --timeout 900", f"beyond/ping-srq-4/client -q -a {ADDRESS} -c 150 --rate 1"]
+    programs += [f"build/tests/sim/odd later {10 * turn} build/tests/peer --client --stage 1 -c 20 {how} -a {ADDRESS}" for turn in range(1, 13)]
+    run = simulate([program.split() for program in programs], "--trace")
+    assert run.statuses[:2] == [0, 0] and not run.told, run.why()
+    assert [name for *_, name in calls(run, 0)].count("ibv_create_srq") == pools, run.why()
 
 
 WASTE = "--one-more|--greedy 6 --silent-after 0 --timeout 5|--die-after 3|--send-size 63|--leave-after 5"

@@ -195,3 +195,23 @@ UNIT_TEST(a_queue_that_could_not_be_made_leaves_nothing)
 	ck_assert_ptr_null(our_shared(created)->sending);
 	our_close_device(created);
 }
+
+/* The queue is that of all parts; a part's CQ is its own. */
+UNIT_TEST(an_event_of_a_part_ends_that_part_alone)
+{
+	struct our_device *whole, *part, *other_device;
+
+	ck_assert_int_eq(our_create_device(&config, unit_verbs(), &whole), 0);
+	ck_assert_int_eq(our_join_device(&config, whole, &part), 0);
+	ck_assert_int_eq(our_create_device(&config, unit_verbs(), &other_device), 0);
+	our_end_by_async(&our_shared(part)->async, EIO);
+	ck_assert_int_eq(our_device_end(part), EIO);
+	ck_assert_int_eq(our_device_end(whole), 0);
+	our_end_by_async(&our_shared(whole)->async, ENODEV);
+	ck_assert_int_eq(our_device_end(part), ENODEV);
+	ck_assert_int_eq(our_device_end(whole), ENODEV);
+	ck_assert_int_eq(our_device_end(other_device), 0);
+	our_close_device(other_device);
+	our_close_device(part);
+	our_close_device(whole);
+}
