@@ -196,17 +196,18 @@ int main(int argc, char **argv)
 	struct ibv_qp_init_attr attr = { .cap = { 1, 0, 1, 1, 0 }, .sq_sig_all = 1 };
 	const char *address = NULL, *port = "12321";
 	struct rdma_cm_id *id;
+	bool known = true;
 	int ret, letter;
 
-	while ((letter = getopt(argc, argv, "a:p:c:s:w:q:")) != -1) {
+	while (known && (letter = getopt(argc, argv, "a:p:c:s:w:q:")) != -1) {
 		if (letter == 'a')
 			address = optarg;
 		else if (letter == 'p')
 			port = optarg;
-		else if (!read_option(letter, optarg))
-			address = "";
+		else
+			known = read_option(letter, optarg);
 	}
-	if (!address || !*address || !count || size < sizeof(struct message) || size > SLOT - GRH ||
+	if (!known || !address || !count || size < sizeof(struct message) || size > SLOT - GRH ||
 	    !window || window > 1024) {
 		fprintf(stderr, "usage: " NAME " -a ADDRESS [-p PORT] [-c COUNT] [-s BYTES] "
 				"[-w MESSAGES-AT-ONCE] [-q QKEY]\n");

@@ -191,19 +191,20 @@ int main(int argc, char **argv)
 	const char *address = NULL, *port = "12321";
 	struct rdma_event_channel *channel;
 	struct rdma_cm_id *listener = NULL;
+	bool known = true;
 	int ret, letter;
 
 	if (sigaction(SIGINT, &action, NULL) || sigaction(SIGTERM, &action, NULL))
 		return failed("sigaction", errno, "") ? 1 : 0;
-	while ((letter = getopt(argc, argv, "a:p:r:")) != -1) {
+	while (known && (letter = getopt(argc, argv, "a:p:r:")) != -1) {
 		if (letter == 'a')
 			address = optarg;
 		else if (letter == 'p')
 			port = optarg;
-		else if (letter != 'r' || !read_number(optarg, &receives))
-			receives = 0;
+		else
+			known = letter == 'r' && read_number(optarg, &receives);
 	}
-	if (!address || !receives || receives > 4096) {
+	if (!known || !address || !receives || receives > 4096) {
 		fprintf(stderr, "usage: " NAME " -a ADDRESS [-p PORT] [-r RECEIVES]\n");
 		return 2;
 	}
