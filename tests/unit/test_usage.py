@@ -49,6 +49,8 @@ DATAGRAMS = """
     ping-ud-0/client -a x -s 4097
     ping-ud-0/server -a x -r 5k
     ping-ud-0/server -r 5
+    ping-ud-0/server -z -a x -r 5
+    ping-ud-0/client -z -a x
     mcast-ud-0/client 239.1.1.1
     mcast-ud-0/server 239.1.1.1 127.0.0.1 1x
     mcast-ud-0/server 239.1.1.1 127.0.0.1 1 -1
