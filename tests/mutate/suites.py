@@ -25,7 +25,7 @@ SUITES = {
     "tests/sim": (("all", "build/tests/peer", "build/tests/parts"), 900),
 }
 PYTEST = ("/usr/bin/python3", "-m", "pytest", "-q")
-WITH_GCOV = ("CFLAGS=-O0 -g --coverage -fprofile-update=atomic",)
+WITH_GCOV = ("CFLAGS=-O0 -g --coverage -fprofile-update=atomic", "LDFLAGS=--coverage")
 RECORD = "MUTATE_RECORD"  # where recorder.py writes to
 ALIKE = 4
 SLOW_S = 20.0  # of a processor: a test that takes longer is run only if no other runs these lines
