@@ -37,7 +37,7 @@ int our_pubsub_reads_client(struct our_control *client, struct sockaddr *server)
 int our_pubsub_reads_agent(struct our_control *agent);
 int our_pubsub_reads_check(struct our_control *agent);
 
-/* The same of pubsub-rdma-2, whose publisher WRITEs: its client.c and agent.c. */
+/* The roles of pubsub-rdma-2, whose publisher WRITEs: its client.c and agent.c. */
 int our_pubsub_writes_client(struct our_control *client, struct sockaddr *server);
 int our_pubsub_writes_agent(struct our_control *agent);
 int our_pubsub_writes_check(struct our_control *agent);

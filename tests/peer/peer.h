@@ -62,21 +62,21 @@ struct peer {
 	const char *addr, *port;
 	uint64_t count, size, n_buf, batch, rounds;
 	uint64_t leave_after, die_after; /* this many messages; or NEVER */
-	uint64_t silent_after;           /* ... and then not a word, nor an answer; or NEVER */
-	uint64_t garble;                 /* the message, from 0, that a server changes; or NEVER */
-	uint64_t garble_at;              /* ... at this byte */
-	uint64_t announce;    /* a client's count, whatever it does; 0: as many as it makes */
-	uint64_t depth;       /* READs and atomic operations at a time */
-	uint64_t accept_data; /* bytes that a server says when it accepts */
-	int refuses;          /* a server refuses, with --raw-private */
-	uint64_t short_by;    /* one-sided: bytes that the buffer it tells of lacks, */
-	uint64_t count_off;   /* ... messages that it adds to its count, */
-	int short_count;      /* ... which it tells in four bytes, with zeros behind */
-	const char *memory;   /* ... what its server's buffer shows, see memory.c; or NULL */
-	int talks;            /* ... or it listens to the lines of talk-rdma-0, */
-	int bad_mark;         /* ... or says one whose sum is another */
-	uint64_t timeout;     /* seconds */
-	uint64_t sleep_ms;    /* how late a blast client looks for credits that it lacks */
+	uint64_t silent_after; /* from this message on it neither sends nor answers; or NEVER */
+	uint64_t garble;       /* the message, from 0, that a server changes; or NEVER */
+	uint64_t garble_at;    /* the byte that it changes of that message */
+	uint64_t announce;     /* a client's count, whatever it does; 0: as many as it makes */
+	uint64_t depth;        /* READs and atomic operations at a time */
+	uint64_t accept_data;  /* bytes that a server says when it accepts */
+	int refuses;           /* a server refuses, with --raw-private */
+	uint64_t short_by;     /* one-sided: bytes that the announced buffer lacks */
+	uint64_t count_off;    /* one-sided: messages that it adds to its count */
+	int short_count;       /* one-sided: the count has four bytes, with zeros behind */
+	const char *memory; /* one-sided: what its server's buffer shows, see memory.c; or NULL */
+	int talks;          /* one-sided: it listens to the lines of talk-rdma-0 */
+	int bad_mark;       /* one-sided: it says a line with a wrong sum */
+	uint64_t timeout;   /* seconds */
+	uint64_t sleep_ms;  /* how late a blast client looks for credits that it lacks */
 	uint8_t raw_data[255];
 	size_t raw_len;
 	bool raw;

@@ -140,7 +140,7 @@ void ask_empty(struct ends *e, int unused)
 	watch(e, 1000, 99);
 }
 
-/* The same WRITE to a QP that has gone without a word. */
+/* An empty WRITE to a QP that has gone without a word. */
 void ask_empty_gone(struct ends *e, int seconds)
 {
 	rdma_destroy_qp(e->server.id);

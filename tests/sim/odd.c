@@ -270,7 +270,7 @@ static int set_late(void)
 	return wrong != NULL;
 }
 
-/* The same, and the value is safe but for one call out of twenty: there it is taken away again. */
+/* The value is safe but for one call out of twenty, during which it is taken away. */
 static int take_away(void)
 {
 	pthread_t worker;

@@ -71,7 +71,7 @@ static const struct received {
 	bool taken;
 } received[] = {
 	{ 32, 7, 5, 1, 32, true }, /* as this suite sends it */
-	{ 56, 7, 5, 1, 32, true }, /* ... with padding */
+	{ 56, 7, 5, 1, 32, true }, /* with RoCE's padding */
 	{ 16, 7, 5, 1, 32, true }, /* without buffers, */
 	{ 24, 7, 5, 1, 32, true }, /* without the extension */
 	{ 0, 7, 5, 1, 32, false },

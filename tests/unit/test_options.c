@@ -251,7 +251,7 @@ static const struct our_option paint_options[] = {
 static const struct {
 	const char *typed;
 	uint64_t number;  /* 0: the command line is refused */
-	const char *said; /* ... with this text */
+	const char *said; /* the text of the refusal */
 } colours[] = {
 	{ "--colour=red", 1, NULL },
 	{ "--colour=green", 2, NULL },

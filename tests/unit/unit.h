@@ -18,7 +18,7 @@
 #define UNIT_TEST(name)         UNIT_TESTS(name, 1)
 #define UNIT_TESTS(name, times) UNIT_EXIT_TESTS(name, 0, times)
 
-/* The same for a test that passes by ending its process with this exit status. */
+/* UNIT_TESTS for a test that passes by ending its process with this exit status. */
 #define UNIT_EXIT_TESTS(name, status, times)                                   \
 	static void name(int _i);                                              \
 	__attribute__((constructor)) static void add_##name(void)              \

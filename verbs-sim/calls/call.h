@@ -33,7 +33,7 @@
 #define SIM_CALL(name, ...) sim_enter(name, (const int[]){ __VA_ARGS__, 0 })
 int sim_enter(const char *name, const int *ways);
 
-/* The same for a call that cannot fail. */
+/* Enters a call that cannot fail. */
 void sim_step(const char *name);
 
 /* For a call that a program makes often, and that is of no interest: it is only noted. */
@@ -106,11 +106,11 @@ void sim_use_cpu(uint64_t ns);
 /* At each call: what --fail asks for. Returns 0, or the errno value that the call fails with. */
 int sim_commit_fault(const char *name, const int *ways);
 
-/* The same, of a call that is not counted: only a fault that names it is meant. */
+/* What --fail asks for at a call that is not counted: only a fault that names the call is meant. */
 int sim_commit_fault_of(const char *name, const int *ways);
 
 /*
- * The same, if it is the program itself that makes the call, from this place in its code. Returns
+ * What --fail asks for, if the program itself makes the call, from this place in its code. Returns
  * true, with `way`, or the one that was asked for, in errno.
  */
 bool sim_fails_of_program(const char *name, int way, const void *caller);

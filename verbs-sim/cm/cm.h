@@ -103,7 +103,7 @@ void sim_give_up_waiting(struct sim_endpoint *endpoint);
 /* Queues an event about an endpoint. */
 void sim_tell(struct sim_endpoint *endpoint, enum rdma_cm_event_type type, int status);
 
-/* The same, of datagrams, with the path to this GID. */
+/* Queues an event about an endpoint of datagrams, with the path to this GID. */
 void sim_tell_path(struct sim_endpoint *endpoint, enum rdma_cm_event_type type, int status,
 		   const union ibv_gid *gid);
 

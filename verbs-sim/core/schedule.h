@@ -44,7 +44,7 @@ void sim_point(void);
  */
 void sim_sleep(const void *const *awaited, int n, uint64_t deadline_ns);
 
-/* The same, for one thing. */
+/* sim_sleep for one thing. */
 void sim_sleep_for(const void *awaited, uint64_t deadline_ns);
 
 /*

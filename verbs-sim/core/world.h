@@ -262,7 +262,7 @@ void sim_note(const char *what, uint64_t value);
 void sim_decide(enum sim_verdict verdict, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* The same, as of this moment: the runner reports it and kills all programs. Does not return. */
+/* Says how the run ends, at once: the runner reports it and kills all programs. Does not return. */
 void sim_give_up(enum sim_verdict verdict, const char *format, ...)
 	__attribute__((format(printf, 2, 3), noreturn));
 
