@@ -205,7 +205,7 @@ int sim_write_memory(const struct sim_program *program, uint64_t address, const 
 		     size_t length);
 
 /*
- * Copies from or to the memory of SGEs. Returns 0, or EFAULT if it is not registered for `access`.
+ * Copies from or to the memory of SGEs. Returns 0, or EFAULT if it is not registered for that.
  */
 int sim_gather(const struct sim_program *program, const struct ibv_sge *sge, int num_sge,
 	       uint8_t *to);
