@@ -171,14 +171,18 @@ static int report_completion(struct client *client, const struct ibv_wc *wc)
 
 /*
  * Waits for the next completion. An event announces only the first completion after the arming, so
- * the CQ is polled once more between the arming and the sleep.
+ * the CQ is polled once more between the arming and the sleep; and when the connection has ended,
+ * as a completion may have come before its end.
  */
 static int await_completion(struct client *client, struct ibv_wc *wc)
 {
 	int polled, ret = 0;
 
-	while (!(polled = ibv_poll_cq(client->cq, 1, wc)) && !ret)
+	while (!(polled = ibv_poll_cq(client->cq, 1, wc)) && !ret) {
 		ret = client->armed ? sleep_until_event(client) : arm(client);
+		if (ret && !client->ended)
+			return ret;
+	}
 	if (polled < 0)
 		return failed("ibv_poll_cq", EIO);
 	if (!polled)
