@@ -104,8 +104,8 @@ static void deregister_memory(const struct our_config *config, const struct memo
 /* ---- The two connections ---- */
 
 /* The first one finds the device for both. */
-static int connect_client(const struct our_config *config, struct sockaddr *server,
-			  struct our_device **device, struct our_control **client)
+static int setup_client(const struct our_config *config, struct sockaddr *server,
+			struct our_device **device, struct our_control **client)
 {
 	int ret;
 
@@ -118,24 +118,38 @@ static int connect_client(const struct our_config *config, struct sockaddr *serv
 		ret = our_create_device(config, (*client)->verbs, device);
 	if (!ret)
 		ret = our_use_device(*client, *device);
-	if (!ret)
-		ret = our_setup_qp(*client, 1, 1);
-	return ret ? ret : our_client_connect(*client, NULL, 0);
+	return ret ? ret : our_setup_qp(*client, 1, 1);
 }
 
-/* There and back: a receive and a send, which complete in either order. */
+static uint32_t length_of(const struct memory *memory, size_t offset)
+{
+	return memory->length - offset < CHUNK ? (uint32_t)(memory->length - offset) : CHUNK;
+}
+
+/* For the echo of the message at this offset, if there is one. */
+static int post_recv(struct our_control *client, const struct memory *memory, size_t offset)
+{
+	if (offset >= memory->length)
+		return 0;
+	return our_post_recv_into(client, memory->received + offset, length_of(memory, offset),
+				  memory->received_mr, 0);
+}
+
+/*
+ * There and back: the send and the receive complete in either order. Then posts the receive for the
+ * connection's next message.
+ */
 static int exchange(struct our_control *client, const struct memory *memory, size_t offset)
 {
-	size_t left = memory->length - offset;
-	uint32_t length = left < CHUNK ? (uint32_t)left : CHUNK;
 	struct our_completion completion;
 	int ret, i;
 
-	ret = our_post_recv_into(client, memory->received + offset, length, memory->received_mr, 0);
-	if (!ret)
-		ret = our_post_send_from(client, memory->sent + offset, length, memory->sent_mr, 0);
+	ret = our_post_send_from(client, memory->sent + offset, length_of(memory, offset),
+				 memory->sent_mr, 0);
 	for (i = 0; i < 2 && !ret; i++)
 		ret = our_await_completion(client, &completion);
+	if (!ret)
+		ret = post_recv(client, memory, offset + N_CLIENTS * CHUNK);
 	ret = our_report_end(client, ret);
 	if (ret == ECONNRESET)
 		fprintf(stderr, "memory_client: the server has left\n");
@@ -146,13 +160,18 @@ static int run(const struct our_config *config, struct sockaddr *server, struct 
 {
 	struct our_control *clients[N_CLIENTS] = { NULL };
 	struct our_device *device = NULL;
-	size_t offset;
-	int i, ret = 0;
+	size_t offset, i;
+	int ret = 0;
 
 	for (i = 0; i < N_CLIENTS && !ret; i++)
-		ret = connect_client(config, server, &device, &clients[i]);
+		ret = setup_client(config, server, &device, &clients[i]);
 	if (!ret)
 		ret = register_memory(device, memory);
+	for (i = 0; i < N_CLIENTS && !ret; i++) {
+		ret = post_recv(clients[i], memory, i * CHUNK);
+		if (!ret)
+			ret = our_client_connect(clients[i], NULL, 0);
+	}
 	for (offset = 0; offset < memory->length && !ret; offset += CHUNK)
 		ret = exchange(clients[offset / CHUNK % N_CLIENTS], memory, offset);
 	for (i = 0; i < N_CLIENTS; i++)
