@@ -97,7 +97,7 @@ def fail_each(pair: tuple[str, ...], transport: list[str], side: int, often: int
     for number in chosen(calls, often):
         run = play(pair, transport, "--fail", f"{side}:{number}")
         judge(pair, run, side, {0, 1})
-        needs = calls[number - 1] != "ibv_get_cq_event" and "rdma_disconnect" not in calls[:number] if side else "rdma_listen" in calls[number - 1 :]
+        needs = "rdma_disconnect" not in calls[:number] if side else "rdma_listen" in calls[number - 1 :]
         judge_words(pair, run, side, needs)
         assert side or "said nothing for" not in run.err, f"a client waits in vain\n{run.why()}"
         serves = number > (calls.index("rdma_get_cm_event") if len(pair) > 2 else 0) and run.fault and run.fault.split()[0] not in ALL_NEED
