@@ -23,9 +23,9 @@ WORK = TOP / "build/mutate"
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "CI")}
 ENVIRONMENT |= {"LC_ALL": "C", "MALLOC_PERTURB_": "165"}
 CPUS = os.cpu_count() or 1
-ODD = ("sim/odd", "sim/odd-thread", "sim/odd-address", "sim/ends", "probe", "tracer/sins")
-SIMULATION = ("verbs-sim", "verbs-trace", *(f"build/tests/{name}" for name in ODD))  # never with gcov
-TESTED = ("all", "tests-build", "build/tests/peer", "build/tests/parts")
+ODD = ("sim/odd", "sim/odd-thread", "sim/odd-address", "sim/ends", "probe")
+SIMULATION = ("verbs-sim", "tracer-build", *(f"build/tests/{name}" for name in ODD))  # never with gcov
+TESTED = ("all", "tests-build", "pairs-build")
 STATE = ("*.c", "*.h", "*.mk", "Makefile", "tests/*.py", ":!tests/mutate")
 
 
