@@ -94,10 +94,10 @@ static int take(struct our_control *client, struct our_blast *blast,
 }
 
 /*
- * With --rate: whether the server has sent something, or need not: until a batch is full, or if it
- * owes no credits. If messages are so far apart that it returns the credits of each (OUR_IDLE_NS),
- * only credits count, not that the next message is due or a send has completed, which the server's
- * device acknowledges.
+ * With --rate: whether the time that the server may be silent begins anew. It may be silent while a
+ * batch is not full, and while it owes no credits. If messages are more than OUR_IDLE_NS apart, it
+ * credits each of them, and then only a credit shows that it is alive: a completed send shows only
+ * that the server's device is.
  */
 static bool is_heard(const struct our_control *client, struct our_blast *blast)
 {

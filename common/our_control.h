@@ -7,9 +7,11 @@
  * on soft-iWARP a post to a connection that the peer has reset can raise it.
  *
  * RETURN VALUE: a function that returns an int returns 0 or a positive errno value. It has then
- * told config->report why, once. EAGAIN (nothing is there now), EINTR (a stop was requested) and
- * ECONNRESET (the peer has disconnected) are no errors, and not told. After EAGAIN, and ETIMEDOUT
- * of a wait for a completion, a program may go on; after all else, close the connection.
+ * told config->report why, once, with three exceptions. EAGAIN (nothing is there now), EINTR (a stop
+ * was requested) and ECONNRESET (the peer has disconnected) are no errors, and not told. What ends a
+ * wait for a completion or a disconnect, our_report_end tells. A few functions tell nothing: their
+ * blocks say so. After EAGAIN, and ETIMEDOUT of a wait for a completion, a program may go on; after
+ * all else, close the connection.
  * THREADS: one thread at a time uses an object. Different threads may use different objects, except
  * that all controls of one struct our_device, and all agents that have not left their listener's
  * channel (our_migrate_id), belong to the thread of that device or listener. For several threads on
@@ -431,8 +433,9 @@ int our_use_device(struct our_control *control, struct our_device *device);
 /*
  * our_setup_qp, our_unsetup_qp - PD and CQ, unless a shared device has them, and the QP
  * `max_send_wr` sends, READs and WRITEs and `max_recv_wr` receives may be outstanding: posted, and
- * their completions not taken. A message can come before the completion of the send that it
- * answers: a reply at once takes 2 sends, more if acknowledgements get lost. Keepalives have theirs.
+ * their completions not taken. The peer's answer may come before the send that it answers has
+ * completed: to reply at once, allow 2 sends, or more if acknowledgements may be lost. The library
+ * adds room for keepalives.
  * With an SRQ and a CQ of its own, max_recv_wr is how many receives the SRQ has: the connection may
  * take them all, and each needs room in its CQ. With both shared it may be 0.
  * RETURN VALUE: 0; or an errno value, and nothing is left behind.
@@ -608,8 +611,9 @@ int our_report_end(struct our_control *control, int ret);
 
 /*
  * our_take_completion, our_completion_fd - the next completion, without waiting, for event loops
- * Take until EAGAIN, also before the first poll(2): only then does the descriptor tell of more. Not
- * before our_setup_qp, with our_busy_polling, or with a shared CQ: our_device_take_completion.
+ * Call it until it returns EAGAIN, also before the first poll(2): only then does the descriptor tell
+ * of more. Do not call it before our_setup_qp, or with our_busy_polling. With a shared CQ call
+ * our_device_take_completion instead.
  * RETURN VALUE: 0 and *completion; or an errno value. A descriptor; -1: this way to wait has none.
  * ERRORS: EAGAIN: there is none; else as our_await_completion.
  * SEE ALSO: ibv_req_notify_cq(3), poll(2)

@@ -244,7 +244,7 @@ int our_hand_out_wc(struct our_control *control, const struct ibv_wc *wc,
 	uint32_t *sends = &our_private(control)->sends;
 	int ret;
 
-	if (!our_is_recv(wc->wr_id) && *sends) /* not of a verb called by the program */
+	if (!our_is_recv(wc->wr_id) && *sends) /* 0: the program has called ibv_post_send itself */
 		--*sends;
 	if (may_be_of_a_client_that_left(control, wc))
 		return EPIPE;

@@ -37,9 +37,9 @@ struct our_keepalive {
 struct our_async {
 	struct our_async *next; /* see our_join_async */
 	const struct ibv_context *verbs;
-	struct our_control *control; /* the connection; NULL: it is the shared device's */
-	struct our_device *device;   /* that, or the connection's; NULL: it shares none */
-	struct our_device *whole;    /* the one that its PD and SRQ are of: see our_join_device */
+	struct our_control *control; /* whose events these are; NULL: they are a shared device's */
+	struct our_device *device;   /* that one, or the one that the connection uses; NULL: none */
+	struct our_device *whole;    /* the one that owns the PD and the SRQ: see our_join_device */
 	_Atomic bool srq_is_low;
 	_Atomic bool last_receive; /* no more receives complete: IBV_EVENT_QP_LAST_WQE_REACHED */
 	_Atomic int error;         /* of an event that has ended it; 0: none has */

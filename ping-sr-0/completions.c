@@ -17,7 +17,7 @@ static void destroy_cq(struct our_control *control)
 	our_free_cq(control); /* ibv_destroy_cq */
 }
 
-/* When there is nothing to wait for any more, polls the CQ once more before it says so. */
+/* If the wait has to end, polls the CQ once more before it returns the reason. */
 static int await(struct our_control *control)
 {
 	unsigned int empty_polls = 0;

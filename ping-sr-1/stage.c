@@ -2,7 +2,7 @@
 /*
  * What ping-sr-1 is made of. See program/stage.h.
  * Goes on from: ping-sr-0.
- * To be read by themselves: ping-sr-1/connect_info_wire.c.
+ * To be read separately: ping-sr-1/connect_info_wire.c.
  */
 #include "ping-sr-0/ping.h"
 #include "ping-sr-1/connect_info.h"

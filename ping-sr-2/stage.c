@@ -2,7 +2,7 @@
 /*
  * What ping-sr-2 is made of. See program/stage.h.
  * Goes on from: ping-sr-2e.
- * To be read by themselves: ping-sr-2/keepalive.c ping-sr-2/keepalive.h.
+ * To be read separately: ping-sr-2/keepalive.c ping-sr-2/keepalive.h.
  */
 #include "ping-sr-0/ping.h"
 #include "ping-sr-1/connect_info.h"

@@ -52,7 +52,7 @@ def before(stage: str) -> str:
 
 def aside(stage: str) -> list[str]:
     """Files that a reader of its delta can leave for later."""
-    return _said(stage, "To be read by themselves")
+    return _said(stage, "To be read separately")
 
 
 class NotBuilt(SystemExit):
