@@ -141,7 +141,7 @@ EXPORTED int ibv_query_device(struct ibv_context *context, struct ibv_device_att
 		.max_srq = traits->most[SIM_SRQ],
 		.max_srq_wr = traits->max_srq_wr,
 		.max_srq_sge = traits->max_sge,
-		.max_pkeys = 64,
+		.max_pkeys = traits->iwarp ? 0 : 64,
 		.phys_port_cnt = (uint8_t)device_of(context)->n_ports,
 	};
 	strcpy(attr->fw_ver, "0.0.0");
@@ -157,6 +157,12 @@ static uint32_t count_gids(const struct sim_device *device, uint32_t port)
 			length = device->gids[i].index + 1;
 	}
 	return length;
+}
+
+/* soft-RoCE's ports have the default partition key; soft-iWARP has no partitions. */
+static uint16_t count_pkeys(const struct sim_device *device)
+{
+	return device->traits.iwarp ? 0 : 1;
 }
 
 /*
@@ -180,7 +186,7 @@ EXPORTED int ibv_query_port(struct ibv_context *context, uint8_t port_num,
 	attr->active_mtu = port->mtu;
 	attr->max_msg_sz = device->traits.max_message;
 	attr->gid_tbl_len = (int)count_gids(device, port_num);
-	attr->pkey_tbl_len = 1;
+	attr->pkey_tbl_len = count_pkeys(device);
 	attr->lid = port->lid;
 	attr->phys_state = 5; /* LinkUp */
 	attr->link_layer = port->infiniband ? IBV_LINK_LAYER_INFINIBAND : IBV_LINK_LAYER_ETHERNET;
@@ -243,12 +249,30 @@ EXPORTED ssize_t _ibv_query_gid_table(struct ibv_context *context, struct ibv_gi
 	return (ssize_t)i;
 }
 
+/* ---- Partition keys ---- */
+
+#define DEFAULT_PKEY htobe16(0xffff)
+
+/* libibverbs reads them from files of the kernel: what is not there is ENOENT. */
+static bool has_pkey(const struct sim_device *device, uint8_t port_num, int index)
+{
+	return port_num && port_num <= device->n_ports && index >= 0 && index < count_pkeys(device);
+}
+
 EXPORTED int ibv_query_pkey(struct ibv_context *context, uint8_t port_num, int index, __be16 *pkey)
 {
-	SIM_CALL_OR(-1, "ibv_query_pkey", EINVAL);
-	if (!port_num || port_num > device_of(context)->n_ports || index)
-		return sim_fail(EINVAL);
-	*pkey = htobe16(0xffff);
+	SIM_CALL_OR(-1, "ibv_query_pkey", ENOENT);
+	if (!has_pkey(device_of(context), port_num, index))
+		return sim_fail(ENOENT);
+	*pkey = DEFAULT_PKEY;
+	return 0;
+}
+
+EXPORTED int ibv_get_pkey_index(struct ibv_context *context, uint8_t port_num, __be16 pkey)
+{
+	SIM_CALL_OR(-1, "ibv_get_pkey_index", ENOENT);
+	if (!has_pkey(device_of(context), port_num, 0) || pkey != DEFAULT_PKEY)
+		return sim_fail(ENOENT);
 	return 0;
 }
 
