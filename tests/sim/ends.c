@@ -187,6 +187,18 @@ static int query_state(void)
 	return 0;
 }
 
+/* The place of the default partition key at each of three ports. */
+static int find_pkeys(void)
+{
+	struct ibv_device **list = ibv_get_device_list(NULL);
+	struct ibv_context *context = ibv_open_device(list[0]);
+
+	for (uint8_t port = 1; port <= 3; port++)
+		printf("%d ", ibv_get_pkey_index(context, port, htobe16(0xffff)));
+	puts(strerror(errno));
+	return ibv_close_device(context);
+}
+
 /* ---- What works only by chance, or does harm that nobody reports ---- */
 
 static int connect_unprepared(void)
@@ -260,6 +272,7 @@ static const struct {
 	{ "poll-late", poll_late },
 	{ "post-late", post_late },
 	{ "state", query_state },
+	{ "pkeys", find_pkeys },
 	{ "unprepared", connect_unprepared },
 	{ "small-cq", have_a_small_cq },
 	{ "free-posted", free_posted },

@@ -58,6 +58,15 @@ def test_linux_6_12() -> None:
     assert (ends("post-late", "roce-6.12"), ends("state", "iwarp-6.12")) == ("server: r Work Request Flushed Error\n", "RTS\n")
 
 
+@pytest.mark.parametrize("device, places", [("roce", "0 -1 -1"), ("roce,port=active/1024,port=active/1024", "0 0 -1"), ("iwarp", "-1 -1 -1")])
+def test_partition_keys_of_its_ports(device: str, places: str) -> None:
+    assert ends("pkeys", device) == f"{places} No such file or directory\n"
+
+
+def test_a_partition_key_that_cannot_be_found() -> None:
+    assert ends("pkeys", "roce", "--fail", "0:ibv_get_pkey_index:1") == "-1 -1 -1 No such file or directory\n"
+
+
 # A stage that needs it, and the calls of which one fails if there is less.
 LIMITS = [
     ("max_qp", "ping-sr-3", "rdma_create_qp"),
