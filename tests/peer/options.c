@@ -24,8 +24,9 @@ static __attribute__((noreturn)) void usage(void)
 	      "    read-rkey|read-beyond: one access to the server's memory, after which it exits 0 if\n"
 	      "    it was refused, or honest; --greedy N: sends N at once, says \"sent\", and has no\n"
 	      "    receive for an echo; --torn: ends in the middle of a message\n"
-	      "  odd: [--silent-after N] [--announce N] [--depth N]; server: [--leave-after N] [--garble N\n"
-	      "    [--garble-at BYTE]] [--accept-data BYTES] [--refuse [--raw-private HEX]]; one-sided:\n"
+	      "  odd: [--silent-after N] [--announce N] [--depth N] [--rnr-retries N]; server:\n"
+	      "    [--leave-after N] [--garble N [--garble-at BYTE]] [--accept-data BYTES]\n"
+	      "    [--refuse [--raw-private HEX]]; one-sided:\n"
 	      "    [--short-by BYTES] [--count-off N] [--short-count]; server: --memory KIND, see memory.c;\n"
 	      "    --talk [--bad-mark] listens to the lines of talk-rdma-0, see talk.c\n"
 	      "  --crowd silent|nonsense|half --window N: see crowd.c\n",
@@ -98,6 +99,7 @@ static const struct {
 	NUMBER("garble-at", garble_at, 0, MAX_SIZE),
 	NUMBER("announce", announce, 1, UINT64_MAX),
 	NUMBER("depth", depth, 0, 255),
+	NUMBER("rnr-retries", rnr_retries, 0, 7),
 	NUMBER("accept-data", accept_data, 0, 255),
 	NUMBER("short-by", short_by, 0, UINT32_MAX),
 	NUMBER("count-off", count_off, 0, UINT64_MAX),

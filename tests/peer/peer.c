@@ -46,7 +46,7 @@ static void fill_param(const struct peer *p, struct rdma_conn_param *param)
 	param->initiator_depth = (uint8_t)p->depth;
 	param->retry_count = 7;
 	/* A message that met none of the few receives for credits is not to be sent again. */
-	param->rnr_retry_count = p->blast && p->client && !p->full ? 0 : 7;
+	param->rnr_retry_count = p->blast && p->client && !p->full ? 0 : (uint8_t)p->rnr_retries;
 }
 
 static void connect_client(struct peer *p)
@@ -250,6 +250,7 @@ int main(int argc, char **argv)
 			  .window = 1,
 			  .batch = 1,
 			  .depth = 1,
+			  .rnr_retries = 7,
 			  .leave_after = NEVER,
 			  .silent_after = NEVER,
 			  .garble = NEVER,

@@ -67,6 +67,7 @@ struct peer {
 	uint64_t garble_at;    /* the byte that it changes of that message */
 	uint64_t announce;     /* a client's count, whatever it does; 0: as many as it makes */
 	uint64_t depth;        /* READs and atomic operations at a time */
+	uint64_t rnr_retries;  /* that the other end makes if we have no receive; 7: any number */
 	uint64_t accept_data;  /* bytes that a server says when it accepts */
 	int refuses;           /* a server refuses, with --raw-private */
 	uint64_t short_by;     /* one-sided: bytes that the announced buffer lacks */
