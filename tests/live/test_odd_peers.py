@@ -155,6 +155,7 @@ def private(data: str) -> str:
     return f"--raw-private {SOUND}{data}"
 
 
+NO_RECEIVE = "--greedy 1 --silent-after 0"  # it sends a message, and stays
 NONSENSE = "client refused: its private data ("
 CLIENTS = [
     # What it says when it connects.
@@ -178,6 +179,9 @@ CLIENTS = [
     # What it sends, or does not.
     Odd("sends more than its share of the pool", POOL, "--greedy 9 --silent-after 0", "it would take more than its share of the pool",
         "--pool 8 --timeout 9"),
+    Odd("has no receive for the answer", f"{PING} {POOL}", NO_RECEIVE, "the client said nothing for 2 s, after 1 messages", "--timeout 2", transports="RoCE"),
+    Odd("has no receive for the answer", f"{PING} {POOL}", NO_RECEIVE, "the client left after 1 messages", transports="iWARP"),
+    Odd("has no receive, and is not asked again", f"{PING} {POOL}", f"{NO_RECEIVE} --rnr-retries 0", "RNR retry counter exceeded", transports="RoCE"),
     Odd("falls silent", f"{PING} blast-sr-2 {POOL} ping-rdma-1 ping-rdma-3", "--silent-after 9", " said nothing for 2 s, after ", "--timeout 2"),
     Odd("stays when it is done", f"{PING} {POOL}", "--silent-after 20", "the client said nothing for 2 s, after 20 messages", "--timeout 2"),
     Odd("leaves early", "ping-sr-2 ping-sr-3 ping-sr-4 ping-sr-5 blast-sr-2", "--leave-after 7", "the client left after "),
