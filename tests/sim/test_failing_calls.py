@@ -116,9 +116,11 @@ WAYS = {
 @each_stage
 def test_a_call_fails_in_each_way(stage: Stage, transport: list[str], side: int) -> None:
     """The first one of its name. An event, and a completion, need not name the call."""
-    for call in WAYS.keys() & {*calls_of(pair(stage, MESSAGES), side, *transport)}:
+    server, client = pair(stage, MESSAGES)
+    client += [] if stage.notices_death else ["--timeout", "9"]
+    for call in WAYS.keys() & {*calls_of([server, client], side, *transport)}:
         for how in WAYS[call].split():
-            run = simulate(pair(stage, MESSAGES), *transport, "--fail", f"{side}:{call}:1:{how}")
+            run = simulate([server, client], *transport, "--fail", f"{side}:{call}:1:{how}")
             assert run.exit not in OF_ITS_OWN and {*run.statuses} <= {0, 1}, run.why()
             assert side not in run.told or SIDES[side] == "server", f"it did not end by itself\n{run.why()}"
             assert run.err or not run.statuses[side], f"it does not say why it failed\n{run.why()}"
