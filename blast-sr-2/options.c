@@ -60,8 +60,8 @@ static const struct our_option stream_options[] = {
 const struct our_program our_blast_client_program = {
 	.summary = "Streams messages to the server as fast as it takes them, and shows how fast "
 		   "that is.",
-	.options = { our_client_options, our_message_options, stream_client_options,
-		     stream_options },
+	.options = { our_client_options, our_rate_options, our_message_options,
+		     stream_client_options, stream_options },
 };
 
 const struct our_program our_blast_server_program = {

@@ -16,7 +16,7 @@ static const struct our_option ping_options[] = {
 const struct our_program our_ping_client_program = {
 	.summary = "Sends messages to the server, waits for each to come back, and shows how long "
 		   "that took.",
-	.options = { our_client_options, our_message_options, ping_options },
+	.options = { our_client_options, our_rate_options, our_message_options, ping_options },
 };
 
 const struct our_program our_ping_server_program = {

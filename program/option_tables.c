@@ -19,6 +19,10 @@ const struct our_option our_client_options[] = {
 	{ "timeout", 0, "SECONDS",
 	  "give up when the server sends nothing for this long (default 0: never)",
 	  OUR_NUMBER(timeout_s, 0, MAX_TIMEOUT) },
+	{ 0 },
+};
+
+const struct our_option our_rate_options[] = {
 	{ "rate", 0, "N", "send N messages a second (default: as many as possible)",
 	  OUR_NUMBER(rate, 1, OUR_NS_PER_S) },
 	{ 0 },
@@ -31,8 +35,8 @@ const struct our_option our_listener_options[] = {
 	{ "clients", 'n', "N", "serve N clients, then exit (default 1; 0: until interrupted)",
 	  OUR_NUMBER(clients, 0, UINT32_MAX) },
 	{ "timeout", 0, "SECONDS",
-	  "give up a client that sends nothing for this long (0: never; default 60, or 0 where clients "
-	  "write and read)",
+	  "give up a client that sends nothing for this long (0: never; default 60, or where clients "
+	  "write and read 0, and 60 for the first message)",
 	  OUR_NUMBER(timeout_s, 0, MAX_TIMEOUT) },
 	{ 0 },
 };

@@ -65,7 +65,8 @@ struct our_option {
 	OUR_OPTION_BYTES, NULL, offsetof(struct our_options, member), __VA_ARGS__
 
 /* Options that more than one part would declare. */
-extern const struct our_option our_client_options[];      /* -a, -p, -w, --timeout, --rate */
+extern const struct our_option our_client_options[];      /* -a, -p, -w, --timeout */
+extern const struct our_option our_rate_options[];        /* --rate */
 extern const struct our_option our_listener_options[];    /* -a, -p, -n, --timeout */
 extern const struct our_option our_message_options[];     /* -c, -D, -s */
 extern const struct our_option our_max_clients_options[]; /* --max-clients */

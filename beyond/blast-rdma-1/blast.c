@@ -44,7 +44,8 @@ static const struct our_option verify_options[] = {
 const struct our_program our_stream_writes_client_program = {
 	.summary = "Writes messages into the server's memory as fast as it can, each over the one "
 		   "before, and shows how fast that is.",
-	.options = { our_client_options, our_message_options, stream_options, read_options },
+	.options = { our_client_options, our_rate_options, our_message_options, stream_options,
+		     read_options },
 };
 
 const struct our_program our_stream_writes_server_program = {

@@ -34,7 +34,7 @@ static const struct our_option count_options[] = {
 const struct our_program our_count_client_program = {
 	.summary = "Counts in the server's memory, together with other clients, and shows how long "
 		   "that took.",
-	.options = { our_client_options, count_options },
+	.options = { our_client_options, our_rate_options, count_options },
 	.needs_atomics = true,
 };
 

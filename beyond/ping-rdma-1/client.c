@@ -20,7 +20,7 @@ static const struct our_option verify_options[] = {
 const struct our_program our_ping_rdma_client_program = {
 	.summary = "Writes messages into the server's memory, reads each back, and shows how long "
 		   "that took.",
-	.options = { our_client_options, our_message_options, verify_options },
+	.options = { our_client_options, our_rate_options, our_message_options, verify_options },
 };
 
 static int write_then_read(struct our_control *client, struct our_one_sided *one_sided)

@@ -23,7 +23,8 @@ static const struct our_option verify_options[] = {
 const struct our_program our_ping_watch_client_program = {
 	.summary = "Writes messages into the server's memory, waits until the server has written "
 		   "each back, and shows how long that took.",
-	.options = { our_client_options, our_message_options, verify_options, our_watch_options },
+	.options = { our_client_options, our_rate_options, our_message_options, verify_options,
+		     our_watch_options },
 };
 
 /*

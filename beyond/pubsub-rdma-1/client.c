@@ -16,7 +16,8 @@
 
 const struct our_program our_pubsub_reads_client_program = {
 	.summary = "Reads the server's record -c times, and shows how long each took.",
-	.options = { our_client_options, our_message_options, our_record_options },
+	.options = { our_client_options, our_rate_options, our_message_options,
+		     our_record_options },
 };
 
 /* A record that was being changed is read again, as often as necessary. */

@@ -26,7 +26,8 @@
 const struct our_program our_pubsub_writes_client_program = {
 	.summary = "Lets the server write its record here, takes that many of them (-c), and shows "
 		   "how long it waited for each.",
-	.options = { our_client_options, our_message_options, our_record_options },
+	.options = { our_client_options, our_rate_options, our_message_options,
+		     our_record_options },
 };
 
 /* *newest: number of the record taken last. */

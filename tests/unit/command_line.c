@@ -30,7 +30,7 @@ const struct our_program test_client = {
 	.role = "client",
 	.name = "test/client",
 	.summary = "Is a client.",
-	.options = { our_client_options, our_message_options, client_options },
+	.options = { our_client_options, our_rate_options, our_message_options, client_options },
 };
 
 const struct our_program test_server = {
