@@ -311,8 +311,9 @@ struct our_completion_ops {
 	void (*destroy_cq)(struct our_control *control);
 
 	/*
-	 * Waits until our_poll_cq has found something. Returns 0; what our_keep_waiting has
-	 * returned, which is called while there is nothing; or an errno value, reported.
+	 * Waits until our_poll_cq has found something, and returns then, without a look at the
+	 * clock: the next look ends the round trip. Returns 0; what our_keep_waiting has returned,
+	 * which is called while there is nothing; or an errno value, reported.
 	 */
 	int (*await)(struct our_control *control);
 

@@ -96,7 +96,8 @@ void our_begin_run(struct our_run *run);
 
 /*
  * Counts the message before, if there was one, as done; the first call starts the time of the run.
- * Returns whether there is another one to send: not after Ctrl-C, -c messages, or the time of -D.
+ * Call it once for each message, or the end of the warm-up is missed. Returns whether there is
+ * another one to send: not after Ctrl-C, -c messages, or the time of -D.
  */
 bool our_next_message(struct our_run *run);
 

@@ -38,7 +38,7 @@ NUMBERED = [
     if not stage.nine and stage.name != "ping-ep-0"
     for side in (0, 1)
 ]
-OPTION = re.compile(r"^  (?:-\w, |    )(--[\w-]+) (?:N|BYTES|SECONDS|MICROSECONDS|PORT)\b.*?(?:\(default (\d[\w^]*)(?:;[^)]*)?\))?$", re.MULTILINE)
+OPTION = re.compile(r"^  (?:-\w, |    )(--[\w-]+) (?:N|BYTES|\w*SECONDS|PORT)\b.*?(?:\(default (\d[\w^]*)(?:;[^)]*)?\))?$", re.MULTILINE)
 
 
 def numbers_of(stage: Stage, side: int) -> list[tuple[str, str]]:
