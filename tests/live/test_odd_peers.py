@@ -168,6 +168,8 @@ CLIENTS = [
         refused=2, limit=UNLIMITED, transports="RoCE"),
     Odd("sends too much", f"{TELL} {POOL} ping-rdma-1", "-c 21", "client refused: ", "--max-count 20", refused=2, limit=20, check=True),
     Odd("sends what is too long", f"{TELL} {POOL} ping-rdma-1", "-s 65", "client refused: ", "--max-size 64", refused=3, limit=64),
+    Odd("sends what is too long for 32 bits", "ping-sr-1 ping-sr-4", f"--raw-private {20:016x}{(1 << 32) + 64:016x}", "client refused: ",
+        "--max-size 64", refused=3, limit=64),
     Odd("wants too many buffers", "blast-sr-2", "-n 8", "client refused: ", "--max-buffers 7", refused=4, limit=7),
     Odd("needs more memory than there is", f"{TELL} blast-sr-2", "-s 65536 -n 4", "client refused: it would take ",
         "--max-memory 20k", refused=8),

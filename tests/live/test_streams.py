@@ -61,6 +61,13 @@ def test_verifying_takes_both_sides(server: Server, client: Client, stage: Stage
     assert not first["verified"] and not first["complete"]
 
 
+@each("blast-rdma-1", check=NEVER)
+def test_what_the_last_write_has_left_is_compared(server: Server, client: Client) -> None:
+    s = server("-v")
+    client("-c 50").ends(1)
+    assert "what the last WRITE left is not the last message" in s.ends(1).err
+
+
 @each("blast-sr-2", check={"RoCE": "blast-sr-2"})
 def test_a_stream_for_a_time(pair: Pair, stage: Stage, link: Link) -> None:
     s, c = pair("-D 1", "-j -v", "-v -j")

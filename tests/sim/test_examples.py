@@ -234,3 +234,11 @@ def test_the_store(transport: list[str]) -> None:
     said = [line for line in run.err.splitlines() if not LINE.match(line)]
     assert run.statuses == [0, 1] and said == ["store_server: listening", "store_client: key 0 has no value"], said
     assert [text for _, text in calls(run)[1]].count("ibv_post_send") == 100
+
+
+@pytest.mark.parametrize("client", ["echo_client", "plain/echo_client", "loop_client"])
+def test_an_answer_is_compared(client: str) -> None:
+    """Of an odd server, which changes the second one."""
+    server = ["build/tests/peer", "--server", "--stage", "0", "-a", ADDRESS, "-c", "3", "-s", "64", "--garble", "1"]
+    run = simulate([server, [f"build/examples/{client}", ADDRESS, "12321", "3", "64"]])
+    assert run.statuses[1] == 1 and re.search("other contents|changed|differ", run.err), run.why()

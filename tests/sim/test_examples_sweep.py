@@ -156,10 +156,19 @@ STAY_S = {"echo": 10 + 7, "loop": 10 + 25 + 7, "epoll": 10 + 7, "srq": 10 + 7, "
 @pytest.mark.parametrize("name", STAY_S)
 def test_its_server_falls_silent(name: str, transport: list[str]) -> None:
     """A client that still waits for something says why it ends, and ends in time."""
-    pair = (PAIRS[name][0], PAIRS[name][1])
+    pair = PAIRS[name][:2]
     connects = calls_of(pair, transport, 1).index("rdma_connect") + 1
     for call in range(connects, connects + 16, 4):
         run = play(pair, transport, "--trace", "--fail", f"1:{call}:SILENCE", "--patience", "200")
         ended = max(float(us) for us in re.findall(r"^\[ *([\d.]+) us\] 1\.", run.err, re.MULTILINE)) / 1e6
         assert 1 not in run.told and ended < STAY_S[name] + 1, f"it stays for {ended} s\n{run.command}"
         assert (run.statuses[1] == 1) == (ended > 9), f"it stays for {ended} s\n{run.command}"
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS.values(), ids=TRANSPORTS)
+@pytest.mark.parametrize("name", ["echo", "epoll", "srq", "store", "plain"])
+def test_its_client_falls_silent(name: str, transport: list[str]) -> None:
+    """A server keeps nothing of it for longer than the device's retries, or the silence and the answer of a keepalive take."""
+    run = play(PAIRS[name][:2], transport, "--trace", "--fail", "1:ibv_post_send:1:SILENCE", "--patience", "200")
+    (gone,) = re.findall(r"^\[ *([\d.]+) us\] 0\.\d+ +\d+ rdma_destroy_qp", run.err, re.MULTILINE)
+    assert float(gone) < 40e6, run.why()

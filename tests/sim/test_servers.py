@@ -116,3 +116,17 @@ def test_the_limit_of_a_pool(pool: int, transport: list[str]) -> None:
     times = sum(map(int, re.findall(r" was low (\d+) times", run.err)))
     assert armed[0] == pool and min(armed) >= 2 * limit - 1, armed
     assert len(armed) - 1 <= times <= len(armed) and (times > 1 or transport), (times, armed)
+
+
+@pytest.mark.parametrize("stage", ["ping-sr-0", "ping-sr-2", "ping-sr-4"])
+def test_a_second_server_of_all_addresses(stage: str) -> None:
+    """It does not listen on those of IPv6 alone."""
+    run = simulate([[f"{stage}/server"], [f"{stage}/server"]])
+    assert run.statuses == [0, 1] and "another program listens there" in run.err and run.err.count("listening on") == 1, run.why()
+
+
+@pytest.mark.parametrize("stage", ["ping-sr-0", "ping-sr-4"])
+@pytest.mark.parametrize("address", ["192.0.2.9", "2001:db8::9"])
+def test_an_address_that_no_device_serves(stage: str, address: str) -> None:
+    run = simulate([[f"{stage}/server", "-a", address]], "--device", f"roce,address={ADDRESS}")
+    assert run.statuses == [1] and "no RDMA device serves this address" in run.err, run.why()
