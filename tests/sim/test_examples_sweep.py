@@ -165,10 +165,10 @@ def test_its_server_falls_silent(name: str, transport: list[str]) -> None:
         assert (run.statuses[1] == 1) == (ended > 9), f"it stays for {ended} s\n{run.command}"
 
 
-@pytest.mark.parametrize("transport", TRANSPORTS.values(), ids=TRANSPORTS)
-@pytest.mark.parametrize("name", ["echo", "epoll", "srq", "store", "plain"])
+@pytest.mark.parametrize("name, transport", [(name, TRANSPORTS[of]) for name in ("echo", "epoll", "srq", "store", "plain") for of in TRANSPORTS if (name, of) != ("store", "iWARP")])
 def test_its_client_falls_silent(name: str, transport: list[str]) -> None:
-    """A server keeps nothing of it for longer than the device's retries, or the silence and the answer of a keepalive take."""
+    """A server notices that by itself, and keeps nothing of it for longer than the device's retries, or the silence and the
+    answer of a keepalive take. A store sends none on iWARP."""
     run = play(PAIRS[name][:2], transport, "--trace", "--fail", "1:ibv_post_send:1:SILENCE", "--patience", "200")
     (gone,) = re.findall(r"^\[ *([\d.]+) us\] 0\.\d+ +\d+ rdma_destroy_qp", run.err, re.MULTILINE)
-    assert float(gone) < 40e6, run.why()
+    assert re.search("_server: .*(keepalive|retry counter|silent|said nothing)", run.err) and float(gone) < 40e6, run.why()
