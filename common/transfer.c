@@ -172,7 +172,8 @@ static const char *wc_status_advice(const struct ibv_wc *wc)
 	case IBV_WC_RETRY_EXC_ERR:
 		return "the peer does not answer: its host, its process or the network is gone";
 	case IBV_WC_RNR_RETRY_EXC_ERR:
-		return "the peer had no receive posted, again and again";
+		return "the peer had no receive posted in any of the attempts; its rnr_retry_count says how "
+		       "many it allows";
 	default:
 		return "see ibv_poll_cq(3)";
 	}
