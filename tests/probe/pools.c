@@ -48,11 +48,13 @@ static void tell_attributes(const struct ends *e)
 {
 	struct ibv_device_attr device;
 	struct ibv_srq_attr attr;
+	int ret;
 
 	must(!ibv_query_device(e->server.id->verbs, &device), "ibv_query_device");
 	told("the device has at most %d SRQs of %d receives", device.max_srq, device.max_srq_wr);
-	if (ibv_query_srq(e->server.srq, &attr))
-		told("ibv_query_srq fails: %s", strerror(errno));
+	ret = ibv_query_srq(e->server.srq, &attr);
+	if (ret)
+		told("ibv_query_srq fails: %s", strerror(ret));
 	else
 		told("asked for %d receives, was given %u; limit %u", DEPTH, attr.max_wr,
 		     attr.srq_limit);

@@ -172,46 +172,6 @@ static void ask_queues(struct ends *e, int most)
 	told("CQs after that: %d, then errno %d", n, errno);
 }
 
-static void tell_pkey(const struct ends *e, uint8_t port, int index)
-{
-	__be16 pkey = 0;
-	int ret;
-
-	errno = 0;
-	ret = ibv_query_pkey(e->client.id->verbs, port, index, &pkey);
-	told("ibv_query_pkey of port %d, index %d: %d, 0x%04x, errno %d", port, index, ret,
-	     be16toh(pkey), errno);
-}
-
-static void tell_pkey_index(const struct ends *e, uint8_t port, uint16_t pkey)
-{
-	int ret;
-
-	errno = 0;
-	ret = ibv_get_pkey_index(e->client.id->verbs, port, htobe16(pkey));
-	told("ibv_get_pkey_index of port %d, key 0x%04x: %d, errno %d", port, pkey, ret, errno);
-}
-
-/* Which partition keys are there, and what becomes of questions for others? */
-static void ask_pkeys(struct ends *e, int unused)
-{
-	struct ibv_device_attr device;
-	struct ibv_port_attr port;
-
-	(void)unused;
-	must(!ibv_query_device(e->client.id->verbs, &device), "ibv_query_device");
-	must(!ibv_query_port(e->client.id->verbs, 1, &port), "ibv_query_port");
-	told("keys of the device: %d, of its port: %d", device.max_pkeys, port.pkey_tbl_len);
-	tell_pkey(e, 1, 0);
-	tell_pkey(e, 1, 1);
-	tell_pkey(e, 1, -1);
-	tell_pkey(e, 0, 0);
-	tell_pkey(e, 2, 0);
-	tell_pkey_index(e, 1, 0xffff);
-	tell_pkey_index(e, 1, 0x7fff);
-	tell_pkey_index(e, 2, 0xffff);
-}
-
 static const struct question {
 	const char *name;
 	void (*ask)(struct ends *e, int number);
@@ -247,7 +207,10 @@ static const struct question {
 	{ "datagrams", ask_datagrams, 0, 0, "UD: who is told of what, and what is lost" },
 	{ "multicast", ask_multicast, 0, 0, "joining a group, sending to it, leaving it" },
 	{ "full", ask_full, 0, 0, "more requests than the send queue has places" },
+	{ "attributes", ask_attributes, 0, 0, "of the device and its port" },
+	{ "gids", ask_gids, 0, 0, "which GIDs there are, and are not" },
 	{ "pkeys", ask_pkeys, 0, 0, "which partition keys there are, and are not" },
+	{ "pieces", ask_pieces, 0, 1, "a READ into two pieces of memory" },
 	{ "caps", ask_caps, 0, 0, "what queues are given, at the limits and beyond" },
 };
 
@@ -289,7 +252,8 @@ int main(int argc, char **argv)
 	e.pooled = !strncmp(q->name, "pool", 4);
 	if (!strcmp(q->name, "retries-7"))
 		e.param.retry_count = 7;
-	if (!strcmp(q->name, "empty") || q->ask == ask_meet || q->ask == ask_meet_empty)
+	if (!strcmp(q->name, "empty") || !strcmp(q->name, "pieces") || q->ask == ask_meet ||
+	    q->ask == ask_meet_empty)
 		e.param.initiator_depth = e.param.responder_resources = 1;
 	e.receives = q->receives;
 	connect_ends(&e, &to);

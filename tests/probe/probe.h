@@ -26,6 +26,12 @@ int watch(struct ends *e, int ms, int enough);
 void ask_datagrams(struct ends *e, int unused);
 void ask_multicast(struct ends *e, int unused);
 
+/* device.c */
+void ask_attributes(struct ends *e, int unused);
+void ask_gids(struct ends *e, int unused);
+void ask_pkeys(struct ends *e, int unused);
+void ask_pieces(struct ends *e, int unused);
+
 /* pools.c */
 void ask_pool_recv(struct ends *e, int unused);
 void ask_pool(struct ends *e, int limit);

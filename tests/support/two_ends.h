@@ -75,7 +75,7 @@ static inline void equip(struct end *end, const char *name, struct rdma_cm_id *i
 	must(end->cq, "ibv_create_cq");
 	end->srq = pooled ? ibv_create_srq(end->pd, &pool) : NULL;
 	must(end->srq || !pooled, "ibv_create_srq");
-	init.cap = (struct ibv_qp_cap){ DEPTH, DEPTH, 1, 1, 0 };
+	init.cap = (struct ibv_qp_cap){ DEPTH, DEPTH, 2, 1, 0 };
 	init.send_cq = init.recv_cq = end->cq;
 	init.srq = end->srq;
 	must(!rdma_create_qp(id, end->pd, &init), "rdma_create_qp");
