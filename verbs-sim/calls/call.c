@@ -91,7 +91,7 @@ int sim_enter(const char *name, const int *ways)
 	show_output();
 	sim_point();
 	sim_run_handlers();
-	return ret;
+	return sim_number(ret);
 }
 
 void sim_step(const char *name)

@@ -49,6 +49,17 @@ static inline int sim_fail(int error)
 	return error ? -1 : 0;
 }
 
+/*
+ * And one that reports it by its number: libibverbs leaves it in errno, too, where the kernel was
+ * asked.
+ */
+static inline int sim_number(int error)
+{
+	if (error)
+		errno = error;
+	return error;
+}
+
 static inline void *sim_null(int error)
 {
 	errno = error;

@@ -122,9 +122,9 @@ EXPORTED int ibv_attach_mcast(struct ibv_qp *ibqp, const union ibv_gid *gid, uin
 
 	(void)lid;
 	if (ret || qp->type != IBV_QPT_UD || !sim_is_multicast(gid))
-		return ret ? ret : EINVAL;
+		return sim_number(ret ? ret : EINVAL);
 	if (i == SIM_MOST_GROUPS)
-		return ENOMEM;
+		return sim_number(ENOMEM);
 	qp->groups[i] = *gid;
 	qp->n_groups += i == qp->n_groups;
 	return 0;
@@ -138,7 +138,7 @@ EXPORTED int ibv_detach_mcast(struct ibv_qp *ibqp, const union ibv_gid *gid, uin
 
 	(void)lid;
 	if (ret || i == qp->n_groups)
-		return ret ? ret : EINVAL;
+		return sim_number(ret ? ret : EINVAL);
 	qp->groups[i] = qp->groups[--qp->n_groups];
 	return 0;
 }

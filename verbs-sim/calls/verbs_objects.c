@@ -41,7 +41,7 @@ EXPORTED int ibv_dealloc_pd(struct ibv_pd *pd)
 	int ret = SIM_CALL("ibv_dealloc_pd", EBUSY, EINVAL);
 
 	if (ret || user_pd(pd)->sim->object.users)
-		return ret ? ret : EBUSY;
+		return sim_number(ret ? ret : EBUSY);
 	sim_destroy_pd(user_pd(pd)->sim);
 	free(pd);
 	return 0;
@@ -180,7 +180,7 @@ EXPORTED int ibv_destroy_cq(struct ibv_cq *cq)
 	while (!ret && (destroyed->unacked || destroyed->async_unacked))
 		sim_block(cq, SIM_FOREVER);
 	if (ret || destroyed->sim->object.users)
-		return ret ? ret : EBUSY;
+		return sim_number(ret ? ret : EBUSY);
 	sim_destroy_cq(destroyed->sim);
 	free(destroyed);
 	return 0;
@@ -223,7 +223,7 @@ EXPORTED int ibv_destroy_srq(struct ibv_srq *srq)
 	while (!ret && destroyed->async_unacked)
 		sim_block(srq, SIM_FOREVER);
 	if (ret || destroyed->sim->object.users)
-		return ret ? ret : EBUSY;
+		return sim_number(ret ? ret : EBUSY);
 	sim_destroy_srq(destroyed->sim);
 	free(destroyed);
 	return 0;
@@ -237,7 +237,7 @@ EXPORTED int ibv_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr, int 
 	if (ret)
 		return ret;
 	if (mask & IBV_SRQ_MAX_WR || attr->srq_limit > sim->queue.max)
-		return EINVAL;
+		return sim_number(EINVAL);
 	if (mask & IBV_SRQ_LIMIT)
 		sim->limit = attr->srq_limit;
 	return 0;
@@ -249,7 +249,7 @@ EXPORTED int ibv_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr)
 	int ret = SIM_CALL("ibv_query_srq", ENOMEM, EINVAL);
 
 	if (!ret && sim_traits(sim->pd->context)->iwarp)
-		ret = errno = ENOSPC; /* soft-iWARP does not say */
+		ret = EOPNOTSUPP; /* soft-iWARP does not say */
 	if (ret)
 		return ret;
 	*attr = (struct ibv_srq_attr){ sim->queue.max, sim->queue.max_sge, sim->limit };

@@ -93,7 +93,7 @@ EXPORTED int ibv_destroy_qp(struct ibv_qp *qp)
 	int ret = SIM_CALL("ibv_destroy_qp", EBUSY, EINVAL);
 
 	if (ret || destroyed->sim->n_groups)
-		return ret ? ret : EBUSY;
+		return sim_number(ret ? ret : EBUSY);
 	if (sim_is_iwarp(destroyed->sim))
 		sim_lose_connection(destroyed->sim->endpoint);
 	while (destroyed->async_unacked)
@@ -203,7 +203,7 @@ EXPORTED int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr
 	int ret = SIM_CALL("ibv_modify_qp", EINVAL, ENOMEM);
 
 	if (!ret)
-		ret = modify(user_qp(qp)->sim, attr, attr_mask);
+		ret = sim_number(modify(user_qp(qp)->sim, attr, attr_mask));
 	if (!ret && attr_mask & IBV_QP_STATE)
 		qp->state = attr->qp_state;
 	return ret;
