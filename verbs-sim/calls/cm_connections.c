@@ -38,7 +38,7 @@ static void set_terms(struct sim_terms *terms, const struct user_id *id,
 /* librdmacm refuses depths that the device does not have. */
 static bool has_depths(const struct sim_endpoint *endpoint, const struct rdma_conn_param *param)
 {
-	int most = sim_cm_traits(endpoint)->max_rd_atom;
+	int most = sim_cm_traits(endpoint)->attr.max_qp_rd_atom;
 
 	return param->responder_resources <= most && param->initiator_depth <= most;
 }
@@ -100,9 +100,9 @@ EXPORTED int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *param)
 	if (client->datagram)
 		return ask(id, param);
 	if (given.responder_resources == RDMA_MAX_RESP_RES)
-		given.responder_resources = (uint8_t)sim_cm_traits(client)->max_rd_atom;
+		given.responder_resources = (uint8_t)sim_cm_traits(client)->attr.max_qp_rd_atom;
 	if (given.initiator_depth == RDMA_MAX_INIT_DEPTH)
-		given.initiator_depth = (uint8_t)sim_cm_traits(client)->max_rd_atom;
+		given.initiator_depth = (uint8_t)sim_cm_traits(client)->attr.max_qp_rd_atom;
 	if (!has_depths(client, &given))
 		return sim_fail(EINVAL);
 	if (given.private_data_len > MOST_TO_CONNECT && !sim_cm_traits(client)->iwarp)

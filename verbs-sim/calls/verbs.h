@@ -94,9 +94,11 @@ static inline uint32_t sim_round_up(uint32_t asked)
 	return size;
 }
 
+#define SIM_VECTORS 2 /* of completions: one for each processor, as the drivers have */
+
 /* What ibv_create_qp and the like make. Each returns NULL and errno. */
 struct ibv_cq *sim_new_cq(struct ibv_context *context, int cqe, void *cq_context,
-			  struct ibv_comp_channel *channel);
+			  struct ibv_comp_channel *channel, int vector);
 struct ibv_qp *sim_new_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
 
 /*

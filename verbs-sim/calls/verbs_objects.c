@@ -139,13 +139,13 @@ EXPORTED int ibv_dereg_mr(struct ibv_mr *mr)
 /* ---- CQs ---- */
 
 struct ibv_cq *sim_new_cq(struct ibv_context *context, int cqe, void *cq_context,
-			  struct ibv_comp_channel *channel)
+			  struct ibv_comp_channel *channel, int vector)
 {
 	const struct sim_traits *traits = &device_of(context)->traits;
 	uint32_t depth = traits->rounds_cq ? sim_round_up((uint32_t)cqe) : (uint32_t)cqe;
 	struct user_cq *cq;
 
-	if (cqe < 1 || cqe > traits->max_cqe)
+	if (cqe < 1 || cqe > traits->attr.max_cqe || vector < 0 || vector >= SIM_VECTORS)
 		return sim_null(EINVAL);
 	if (!sim_has_room(device_of(context), SIM_CQ))
 		return sim_null(ENOMEM);
@@ -166,9 +166,8 @@ struct ibv_cq *sim_new_cq(struct ibv_context *context, int cqe, void *cq_context
 EXPORTED struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context,
 				      struct ibv_comp_channel *channel, int comp_vector)
 {
-	(void)comp_vector;
 	SIM_CALL_OR(NULL, "ibv_create_cq", ENOMEM, EINVAL);
-	return sim_new_cq(context, cqe, cq_context, channel);
+	return sim_new_cq(context, cqe, cq_context, channel, comp_vector);
 }
 
 /* Waits until the program has acked the events that it got, as ibv_destroy_cq(3) says. */
@@ -196,8 +195,9 @@ EXPORTED struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_a
 	struct user_srq *srq;
 
 	SIM_CALL_OR(NULL, "ibv_create_srq", ENOMEM, EINVAL, ENOSYS);
-	if (!attr->max_wr || attr->max_wr > (uint32_t)traits->max_srq_wr ||
-	    attr->max_sge > (uint32_t)traits->max_sge)
+	if (!attr->max_wr || attr->max_wr > (uint32_t)traits->attr.max_srq_wr ||
+	    attr->max_sge > (uint32_t)traits->attr.max_sge ||
+	    attr->max_sge > (uint32_t)traits->attr.max_srq_sge)
 		return sim_null(EINVAL);
 	if (!sim_has_room(device_of(pd->context), SIM_SRQ))
 		return sim_null(ENOMEM);

@@ -132,7 +132,7 @@ static struct ibv_cq_ex *create_cq_ex(struct ibv_context *context, struct ibv_cq
 	if (attr->wc_flags & ~(uint64_t)IBV_WC_STANDARD_FLAGS) /* timestamps, for example */
 		return sim_null(EOPNOTSUPP);
 	cq = (struct ibv_cq_ex *)sim_new_cq(context, (int)attr->cqe, attr->cq_context,
-					    attr->channel);
+					    attr->channel, (int)attr->comp_vector);
 	if (!cq)
 		return NULL;
 	cq->start_poll = start_poll;

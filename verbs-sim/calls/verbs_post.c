@@ -61,7 +61,7 @@ static int check_send(const struct sim_qp *qp, const struct ibv_send_wr *wr)
 	if (qp->n_sends >= qp->cap.max_send_wr)
 		return ENOMEM;
 	if (wr->num_sge < 0 || (uint32_t)wr->num_sge > qp->cap.max_send_sge ||
-	    length > sim_qp_traits(qp)->max_message || !can_send(qp, wr->opcode))
+	    length > sim_qp_traits(qp)->port.max_msg_sz || !can_send(qp, wr->opcode))
 		return EINVAL;
 	if (wr->send_flags & IBV_SEND_INLINE && (length > qp->cap.max_inline_data || reads))
 		return EINVAL;

@@ -26,10 +26,10 @@ static void grant_inline(struct ibv_qp_cap *cap, uint32_t piece)
 /* What the device grants of what was asked for; false: it is too much. */
 static bool grant(const struct sim_traits *traits, struct ibv_qp_cap *cap)
 {
-	if (cap->max_send_wr > (uint32_t)traits->max_qp_wr ||
-	    cap->max_recv_wr > (uint32_t)traits->max_qp_wr ||
-	    cap->max_send_sge > (uint32_t)traits->max_sge ||
-	    cap->max_recv_sge > (uint32_t)traits->max_sge ||
+	if (cap->max_send_wr > (uint32_t)traits->attr.max_qp_wr ||
+	    cap->max_recv_wr > (uint32_t)traits->attr.max_qp_wr ||
+	    cap->max_send_sge > (uint32_t)traits->attr.max_sge ||
+	    cap->max_recv_sge > (uint32_t)traits->attr.max_sge ||
 	    cap->max_inline_data > traits->max_inline)
 		return false;
 	if (traits->inline_piece)
@@ -146,7 +146,7 @@ static void trace_path(const struct sim_qp *qp)
 /* A device refuses depths that it does not have. */
 static int check_depths(const struct sim_qp *qp, const struct ibv_qp_attr *attr, int mask)
 {
-	int most = sim_qp_traits(qp)->max_rd_atom;
+	int most = sim_qp_traits(qp)->attr.max_qp_rd_atom;
 
 	if (mask & IBV_QP_MAX_QP_RD_ATOMIC && attr->max_rd_atomic > most)
 		return EINVAL;

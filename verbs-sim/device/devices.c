@@ -120,22 +120,25 @@ static bool read_word(struct sim_device *device, char *word)
 
 /* ---- What it has unless it is told otherwise ---- */
 
-/* The GIDs of the lab's device, as RoCE writes them; a device with addresses has these instead. */
+/*
+ * The GIDs of the lab's device: on RoCE addresses, or those that the device was given; soft-iWARP has
+ * one, made of its link-layer address.
+ */
 static void add_usual_gids(struct sim_device *device)
 {
-	static const char *const usual[2][3] = {
-		{ "::ffff:192.0.2.1", "2001:db8:1::1", "::ffff:127.0.0.1" },
-		{ "::ffff:198.51.100.1", "2001:db8:2::1", "::ffff:127.0.0.1" },
-	};
-	struct sim_gid gid = { .port = 1,
-			       .type = device->traits.iwarp ? IBV_GID_TYPE_IB
-							    : IBV_GID_TYPE_ROCE_V2 };
+	static const char *const usual[] = { "::ffff:192.0.2.1", "2001:db8:1::1",
+					     "::ffff:127.0.0.1" };
+	bool iwarp = device->traits.iwarp;
+	struct sim_gid gid = { .port = 1, .type = iwarp ? IBV_GID_TYPE_IB : IBV_GID_TYPE_ROCE_V2 };
 	char local[32];
 	uint32_t i;
 
-	snprintf(local, sizeof(local), "fe80::%x", device->number + 1);
+	snprintf(local, sizeof(local), iwarp ? "200:5eff:fe00:%x::" : "fe80::%x",
+		 device->number + 1);
 	inet_pton(AF_INET6, local, &gid.gid);
 	add_gid(device, &gid);
+	if (iwarp)
+		return;
 	for (i = 0; i < device->n_addresses; i++) {
 		gid.index = i + 1;
 		memcpy(&gid.gid, &device->addresses[i], sizeof(gid.gid));
@@ -143,7 +146,7 @@ static void add_usual_gids(struct sim_device *device)
 	}
 	for (i = 0; i < 3 && !device->n_addresses && !device->bare; i++) {
 		gid.index = i + 1;
-		inet_pton(AF_INET6, usual[device->traits.iwarp][i], &gid.gid);
+		inet_pton(AF_INET6, usual[i], &gid.gid);
 		add_gid(device, &gid);
 	}
 }

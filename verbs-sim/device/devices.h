@@ -20,9 +20,9 @@
 struct sim_traits {
 	bool iwarp;
 	int most[SIM_KINDS]; /* objects of a kind, of all programs together; 0: any number */
-	int max_qp_wr, max_cqe, max_sge, max_srq_wr, max_rd_atom;
+	struct ibv_device_attr attr; /* what it says besides, */
+	struct ibv_port_attr port;   /* and of each port */
 	uint32_t max_inline;
-	uint32_t max_message;
 	/* What is granted of what was asked for. */
 	uint32_t inline_piece; /* bytes of inline data in the place of an SGE; 0: as asked */
 	bool rounds_wr, rounds_cq, rounds_srq; /* up to a power of two, of an SRQ less one */

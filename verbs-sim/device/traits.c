@@ -19,14 +19,44 @@
 #define SERVICE_NS       68700000000ull
 
 static const struct sim_traits roce = {
-	.max_qp_wr = 1048576,
-	.max_cqe = 32767,
-	.max_sge = 32,
+	.attr = {
+		.fw_ver = "0.0.0",
+		.max_mr_size = UINT64_MAX,
+		.page_size_cap = 0xfffff000,
+		.vendor_id = 0xffffff,
+		.max_qp_wr = 1048576,
+		.device_cap_flags = 0x1223c76,
+		.max_sge = 32,
+		.max_sge_rd = 32,
+		.max_cqe = 32767,
+		.max_qp_rd_atom = 128,
+		.max_res_rd_atom = 258048,
+		.atomic_cap = IBV_ATOMIC_HCA,
+		.max_mw = 524287,
+		.max_mcast_grp = 8192,
+		.max_mcast_qp_attach = 56,
+		.max_total_mcast_qp_attach = 458752,
+		.max_srq_wr = 1048576,
+		.max_srq_sge = 27,
+		.max_pkeys = 64,
+		.local_ca_ack_delay = 15,
+	},
+	.port = {
+		.max_mtu = IBV_MTU_4096,
+		.gid_tbl_len = 1024,
+		.port_cap_flags = IBV_PORT_CM_SUP,
+		.max_msg_sz = 8u << 20,
+		.pkey_tbl_len = 1, /* the default partition key */
+		.max_vl_num = 1,
+		.flags = IBV_QPF_GRH_REQUIRED,
+	},
+	.most[SIM_QP] = 1048560,
+	.most[SIM_CQ] = 1048576,
+	.most[SIM_MR] = 524287,
+	.most[SIM_PD] = 1048576,
+	.most[SIM_AH] = 32767,
 	.most[SIM_SRQ] = 917503,
-	.max_srq_wr = 1048576,
-	.max_rd_atom = 128,
 	.max_inline = 512,
-	.max_message = 8u << 20,
 	.inline_piece = 16,
 	.rounds_srq = true,
 	.padded_request = 56,
@@ -52,14 +82,34 @@ static const struct sim_traits roce = {
 
 static const struct sim_traits iwarp = {
 	.iwarp = true,
-	.max_qp_wr = 32768,
-	.max_cqe = 3276800,
-	.max_sge = 6,
+	.attr = {
+		.fw_ver = "0.0.0",
+		.max_mr_size = UINT64_MAX,
+		.page_size_cap = 0x1000,
+		.vendor_id = 0x626d74,
+		.vendor_part_id = 1,
+		.max_qp_wr = 32768,
+		.device_cap_flags = IBV_DEVICE_MEM_MGT_EXTENSIONS,
+		.max_sge = 6,
+		.max_sge_rd = 1,
+		.max_cqe = 3276800,
+		.max_qp_rd_atom = 128,
+		.max_res_rd_atom = 13107200,
+		.max_srq_wr = 327680,
+		.max_srq_sge = 6,
+	},
+	.port = {
+		.max_mtu = IBV_MTU_1024,
+		.gid_tbl_len = 1,
+		.port_cap_flags = IBV_PORT_CM_SUP | IBV_PORT_DEVICE_MGMT_SUP,
+		.max_msg_sz = UINT32_MAX,
+	},
+	.most[SIM_QP] = 102400,
+	.most[SIM_CQ] = 102400,
+	.most[SIM_MR] = 1024000,
+	.most[SIM_PD] = 102400,
 	.most[SIM_SRQ] = 102400,
-	.max_srq_wr = 327680,
-	.max_rd_atom = 128,
 	.max_inline = 64,
-	.max_message = UINT32_MAX,
 	.rounds_cq = true,
 	.nobody_listens = -ECONNREFUSED,
 	.rejected = -ECONNRESET,
@@ -76,9 +126,11 @@ static const struct sim_traits iwarp = {
 static void change_to_612(struct sim_traits *traits)
 {
 	traits->tells_state = true;
-	if (traits->iwarp)
+	if (traits->iwarp) {
+		traits->port.max_mtu = IBV_MTU_256;
 		return;
-	traits->max_message = 2u << 30;
+	}
+	traits->port.max_msg_sz = 2u << 30;
 	traits->request_lost_ns = ROCE_TRIES * ROCE_612_NS;
 	traits->not_answered_ns = ROCE_TRIES * (SERVICE_NS + ROCE_612_NS);
 	traits->disconnect_lost_ns = ROCE_TRIES * ROCE_612_NS;
@@ -123,13 +175,13 @@ static const struct {
 	NAMED("max_mr", most[SIM_MR]),
 	NAMED("max_pd", most[SIM_PD]),
 	NAMED("max_srq", most[SIM_SRQ]),
-	TRAIT(max_qp_wr),
-	TRAIT(max_cqe),
-	TRAIT(max_sge),
-	TRAIT(max_srq_wr),
-	TRAIT(max_rd_atom),
+	NAMED("max_qp_wr", attr.max_qp_wr),
+	NAMED("max_cqe", attr.max_cqe),
+	NAMED("max_sge", attr.max_sge),
+	NAMED("max_srq_wr", attr.max_srq_wr),
+	NAMED("max_rd_atom", attr.max_qp_rd_atom),
+	NAMED("max_message", port.max_msg_sz),
 	TRAIT(max_inline),
-	TRAIT(max_message),
 	TRAIT(inline_piece),
 	TRAIT(rounds_wr),
 	TRAIT(rounds_cq),
