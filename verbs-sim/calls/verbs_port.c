@@ -104,6 +104,21 @@ EXPORTED int _ibv_query_gid_ex(struct ibv_context *context, uint32_t port_num, u
 	return sim_number(ret);
 }
 
+/* In no header, but ibv_devinfo calls it: 1 is RoCE v2, and 0 all others. */
+int ibv_query_gid_type(struct ibv_context *context, uint8_t port_num, unsigned int index,
+		       unsigned int *type);
+EXPORTED int ibv_query_gid_type(struct ibv_context *context, uint8_t port_num, unsigned int index,
+				unsigned int *type)
+{
+	const struct sim_gid *found;
+
+	SIM_CALL_OR(-1, "ibv_query_gid_type", EINVAL);
+	if (find_gid(device_of(context), port_num, index, &found) == EINVAL)
+		return sim_fail(EINVAL);
+	*type = found && found->type == IBV_GID_TYPE_ROCE_V2;
+	return 0;
+}
+
 EXPORTED ssize_t _ibv_query_gid_table(struct ibv_context *context, struct ibv_gid_entry *entries,
 				      size_t max_entries, uint32_t flags, size_t entry_size)
 {
