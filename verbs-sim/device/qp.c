@@ -194,11 +194,20 @@ void sim_end_qp(struct sim_qp *qp)
 		sim_free(recv);
 }
 
+/* A READ into more pieces than the device can fill: soft-iWARP fills the first, and says nothing. */
+static void keep_first_pieces(struct sim_request *request, int most)
+{
+	while (request->num_sge > most)
+		request->length -= request->sge[--request->num_sge].length;
+}
+
 void sim_post(struct sim_qp *qp, struct sim_request *request)
 {
 	bool first = TAILQ_EMPTY(&qp->wire);
 
 	sim_check_sink(qp, request);
+	if (request->opcode == IBV_WR_RDMA_READ)
+		keep_first_pieces(request, sim_qp_traits(qp)->attr.max_sge_rd);
 	sim_remember_data(qp, request);
 	TAILQ_INSERT_TAIL(&qp->sends, request, link);
 	TAILQ_INSERT_TAIL(&qp->wire, request, wire_link);

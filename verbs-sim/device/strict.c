@@ -89,6 +89,9 @@ void sim_check_sink(const struct sim_qp *qp, const struct sim_request *request)
 
 	if (!sim_world->strict || !sim_is_iwarp(qp) || request->opcode != IBV_WR_RDMA_READ)
 		return;
+	if (request->num_sge > sim_qp_traits(qp)->attr.max_sge_rd)
+		sim_blame(qp->object.program,
+			  "a READ over iWARP into several pieces: only the first is filled");
 	for (sge = request->sge; sge < request->sge + request->num_sge; sge++) {
 		if (!sim_find_mr(qp->object.program, sge->lkey, sge->addr, sge->length,
 				 IBV_ACCESS_REMOTE_WRITE))
