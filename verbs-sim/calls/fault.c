@@ -137,46 +137,59 @@ static void fill_stdout(void)
 	syscall(SYS_close, fd);
 }
 
+static void send_signal(int number)
+{
+	if (number == SIGKILL)
+		raise(SIGKILL);
+	if (number == SIGSTOP)
+		sim_me->program->stopped = true; /* until it is told to stop for good */
+	else
+		sim_send_signal(sim_me->program, number);
+}
+
+/* What comes to pass at once, whichever call this is. */
+static void happen(const struct sim_fault *fault)
+{
+	switch (fault->kind) {
+	case SIM_FAULT_SIGNAL:
+		send_signal(fault->value);
+		break;
+	case SIM_FAULT_ASYNC:
+		post_to_all(sim_me->program, (enum ibv_event_type)fault->value);
+		break;
+	case SIM_FAULT_SILENCE:
+		sim_me->program->silent = true;
+		break;
+	case SIM_FAULT_FULL:
+		fill_stdout();
+		break;
+	case SIM_FAULT_REMOVAL:
+		remove_device();
+		break;
+	default:
+		break;
+	}
+}
+
+/* The kinds that are named here are reported when they have had an effect. */
 static int commit(struct sim_fault *fault, const char *name, const int *ways)
 {
-	if (fault->kind == SIM_FAULT_SIGNAL || fault->kind == SIM_FAULT_ASYNC ||
-	    fault->kind == SIM_FAULT_REMOVAL || fault->kind == SIM_FAULT_SILENCE ||
-	    fault->kind == SIM_FAULT_FULL)
-		sim_report_fault("%s at %s", fault->how, name);
 	switch (fault->kind) {
 	case SIM_FAULT_USUAL:
 		return fail_call(name, ways[0]);
 	case SIM_FAULT_ERROR:
 		return fail_call(name, ways[0] ? fault->value : 0);
-	case SIM_FAULT_SIGNAL:
-		if (fault->value == SIGKILL)
-			raise(SIGKILL);
-		if (fault->value == SIGSTOP) {
-			sim_me->program->stopped = true; /* until it is told to stop for good */
-			return 0;
-		}
-		sim_send_signal(sim_me->program, fault->value);
-		return 0;
-	case SIM_FAULT_ASYNC:
-		post_to_all(sim_me->program, (enum ibv_event_type)fault->value);
-		return 0;
 	case SIM_FAULT_EVENT:
 		tell_ids(fault, name);
-		return 0;
-	case SIM_FAULT_SILENCE:
-		sim_me->program->silent = true;
-		return 0;
-	case SIM_FAULT_FULL:
-		fill_stdout();
-		return 0;
-	case SIM_FAULT_REMOVAL:
-		remove_device();
 		return 0;
 	case SIM_FAULT_STATUS:
 		sim_me->program->next_status = fault;
 		return 0;
+	default:
+		sim_report_fault("%s at %s", fault->how, name);
+		happen(fault);
+		return 0;
 	}
-	return 0;
 }
 
 static bool is_due(struct sim_fault *fault, const char *name, bool counted)
