@@ -12,7 +12,11 @@
 
 /* ---- Tasks of a QP: transfer.c ---- */
 
-/* The oldest request that is under way reaches the peer. */
+/*
+ * The oldest request that is under way reaches the peer, at once: what is to be late is scheduled
+ * later (qp->execute). When a QP fails, sim_fail_qp executes what TCP has taken, one after the other,
+ * and takes a request that is still there for one that nobody takes.
+ */
 void sim_execute(struct sim_qp *qp);
 
 /* The oldest request completes. */
