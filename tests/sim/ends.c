@@ -246,14 +246,15 @@ static int change_sent(void)
 	return 0;
 }
 
-/* A READ into memory that only the program itself may write to. */
+/* A READ into two pieces of memory that only the program itself may write to. */
 static int read_into_own(void)
 {
-	struct ibv_sge sge;
-	struct ibv_send_wr wr = { .opcode = IBV_WR_RDMA_READ, .sg_list = &sge, .num_sge = 1 }, *bad;
+	struct ibv_sge sges[2];
+	struct ibv_send_wr wr = { .opcode = IBV_WR_RDMA_READ, .sg_list = sges, .num_sge = 2 }, *bad;
 
 	connect_both();
-	sge = (struct ibv_sge){ (uintptr_t)ends.client.buffer, 8, ends.client.mr->lkey };
+	sges[0] = (struct ibv_sge){ (uintptr_t)ends.client.buffer, 8, ends.client.mr->lkey };
+	sges[1] = (struct ibv_sge){ (uintptr_t)ends.client.buffer + 8, 8, ends.client.mr->lkey };
 	wr.wr.rdma.remote_addr = (uintptr_t)ends.server.buffer;
 	wr.wr.rdma.rkey = ends.server.mr->rkey;
 	must(!ibv_post_send(ends.client.id->qp, &wr, &bad), "ibv_post_send");

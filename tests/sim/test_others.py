@@ -20,7 +20,21 @@ PAIRS = {
 }
 
 
-@pytest.mark.parametrize("transport", TRANSPORTS.values(), ids=TRANSPORTS)
+over_each = pytest.mark.parametrize("transport", TRANSPORTS.values(), ids=TRANSPORTS)
+
+
+@over_each
+def test_ibv_devinfo(transport: list[str]) -> None:
+    """What a newcomer asks first: the attributes, which drivers/test_simulation.py compares, and the GIDs."""
+    if not shutil.which("ibv_devinfo"):
+        pytest.skip("ibv_devinfo is not there: ibverbs-utils")
+    run = simulate([["ibv_devinfo", "-v"]], *transport)
+    assert not run.exit and "PORT_ACTIVE (4)" in run.out, run.why()
+    said = " ".join(run.out.split())
+    assert ("hca_id: siw0" if transport else f"GID[ 1]: ::ffff:{ADDRESS}, RoCE v2") in said and "GID[ 4]" not in said
+
+
+@over_each
 @pytest.mark.parametrize("name", PAIRS)
 def test_five_seeds(name: str, transport: list[str]) -> None:
     pair = [words.split() for words in PAIRS[name]]

@@ -185,6 +185,7 @@ def test_it_traces_calls() -> None:
     "which, wrong",
     [
         ("read-into-own", "a READ over iWARP into memory without IBV_ACCESS_REMOTE_WRITE"),
+        ("read-into-own", "a READ over iWARP into several pieces: only the first is filled"),
         ("unprepared", "a QP is connected before a receive is posted"),
         ("unprepared", "retry_count is 0: none, or forever on soft-RoCE"),
         ("unprepared", "no retries where there is no receive: rnr_retry_count is 0"),
