@@ -199,4 +199,6 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     if reporter and not config.option.collectonly:
         count = Counter({kind: len(reports) for kind, reports in reporter.stats.items()})
+        if config.option.keyword and config.option.markexpr == BRIEF and not count["passed"] + count["failed"] + count["error"] + count["skipped"]:
+            reporter.write_line("nothing ran: -k chooses among the tests of make check; -m 'not by_name' adds those marked long, -m '' all")
         reporter.write_line(f"{count['passed']} passed, {count['failed'] + count['error']} failed, {count['skipped']} skipped")

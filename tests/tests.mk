@@ -43,7 +43,8 @@ TRACED = $(addprefix $(TESTS)/tracer/,sins extended odd odd-address)
 ODD = $(addprefix $(TESTS)/sim/,odd odd-thread odd-address ends)
 PROBE = $(TESTS)/probe
 tracer-build: verbs-trace $(TRACED)
-sim-build: verbs-sim $(ODD) $(PROBE) sanitized
+# All that tests/sim runs.
+sim-build: all ways tracer-build pairs-build verbs-sim $(LOADED) $(ODD) $(PROBE) sanitized
 probe: $(PROBE) ## build what docs/drivers.md asks the drivers with
 $(foreach one,$(AGAINST) $(PROBE),$(eval $(one): $(wildcard $(one:$(BUILD)/%=%)/*.[ch])))
 $(TRACED) $(ODD): tests/$$(firstword $$(subst -, ,$$(patsubst $(TESTS)/%,%,$$@))).c tests/support/two_ends.h
