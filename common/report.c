@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -18,7 +19,8 @@
 
 struct our_stop {
 	atomic_uint requests;
-	int stop_fd, leave_fd; /* readable after the first request, and after the second */
+	/* Readable after the first request, and after the second. A read takes 1 from what was written. */
+	int stop_fd, leave_fd;
 };
 
 int our_create_stop(struct our_stop **created)
@@ -29,10 +31,10 @@ int our_create_stop(struct our_stop **created)
 	*created = NULL;
 	if (!stop)
 		return ENOMEM;
-	stop->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	stop->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK | EFD_SEMAPHORE);
 	if (stop->stop_fd < 0)
 		goto err_free;
-	stop->leave_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	stop->leave_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK | EFD_SEMAPHORE);
 	if (stop->leave_fd < 0)
 		goto err_close_stop_fd;
 	*created = stop;
@@ -63,24 +65,29 @@ void our_stop_request(struct our_stop *stop)
 	int saved = errno; /* of whoever the signal interrupted */
 
 	/* It fails if the counter is full, and then the descriptor is readable, too. */
-	eventfd_write(before ? stop->leave_fd : stop->stop_fd, 1);
+	if (before < 2)
+		eventfd_write(before ? stop->leave_fd : stop->stop_fd, 1);
 	errno = saved;
+}
+
+/* Waits for a request that is counted, but has not written yet: it would make `fd` readable later. */
+static void take_back(int fd)
+{
+	struct pollfd written = { .fd = fd, .events = POLLIN };
+	eventfd_t one;
+
+	while (eventfd_read(fd, &one) && errno == EAGAIN)
+		poll(&written, 1, -1);
 }
 
 void our_clear_stop(struct our_stop *stop)
 {
-	unsigned int requests = atomic_load(&stop->requests);
-	eventfd_t count;
+	unsigned int requests = atomic_exchange(&stop->requests, 0);
 
-	/* The descriptors do not block: they may not be readable yet. */
-	eventfd_read(stop->stop_fd, &count);
-	eventfd_read(stop->leave_fd, &count);
-	if (atomic_compare_exchange_strong(&stop->requests, &requests, 0))
-		return;
-	/* Another request has come, which took itself for a second one. */
-	eventfd_read(stop->leave_fd, &count);
-	atomic_store(&stop->requests, 1);
-	eventfd_write(stop->stop_fd, 1);
+	if (requests > 0)
+		take_back(stop->stop_fd);
+	if (requests > 1)
+		take_back(stop->leave_fd);
 }
 
 static bool has(const struct our_stop *stop, unsigned int requests)
