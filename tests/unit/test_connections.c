@@ -7,7 +7,11 @@
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
+#include <pthread.h>
+#include <sched.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "common/clock.h"
 #include "common/private.h"
@@ -281,5 +285,48 @@ UNIT_TEST(a_stop_that_was_cleared_can_be_requested_again)
 		ck_assert(!readable(our_stop_fd(stop)) && !readable(our_leave_fd(stop)));
 		ck_assert(!our_leave_requested(stop));
 	}
+	our_destroy_stop(stop);
+}
+
+/* One that is about to write waits here until its request has been cleared; NULL: it does not wait. */
+static const struct our_stop *cleared_first;
+
+/* Takes the place of the library's eventfd_write(3) in this program. */
+int eventfd_write(int fd, eventfd_t value)
+{
+	while (our_stop_requested(cleared_first))
+		sched_yield();
+	return write(fd, &value, sizeof(value)) == sizeof(value) ? 0 : -1;
+}
+
+static void *request(void *stop)
+{
+	our_stop_request(stop);
+	return NULL;
+}
+
+static const unsigned int requests_before[] = { 0, 1 };
+
+/* A late write must not wake a wait that comes after the clearing. */
+UNIT_TESTS(a_request_that_is_cleared_while_it_is_made_leaves_nothing, UNIT_LENGTH(requests_before))
+{
+	unsigned int before = requests_before[_i];
+	struct our_stop *stop;
+	pthread_t thread;
+
+	ck_assert_int_eq(our_create_stop(&stop), 0);
+	if (before)
+		our_stop_request(stop);
+	cleared_first = stop;
+	ck_assert_int_eq(pthread_create(&thread, NULL, request, stop), 0);
+	while (before ? !our_leave_requested(stop) : !our_stop_requested(stop))
+		sched_yield();
+	our_clear_stop(stop);
+	ck_assert_int_eq(pthread_join(thread, NULL), 0);
+	ck_assert(!our_stop_requested(stop));
+	ck_assert(!readable(our_stop_fd(stop)) && !readable(our_leave_fd(stop)));
+	cleared_first = NULL;
+	our_stop_request(stop);
+	ck_assert(readable(our_stop_fd(stop)) && !readable(our_leave_fd(stop)));
 	our_destroy_stop(stop);
 }
