@@ -55,10 +55,14 @@ struct our_blast {
 	struct ibv_mr *credit_mr; /* of all slots */
 };
 
-/* The roles, and what the agent checks: see struct our_stage. client.c, agent.c, options.c. */
+/*
+ * The roles, and what agent and listener check: see struct our_stage. client.c, agent.c, options.c,
+ * limits.c.
+ */
 int our_blast_client(struct our_control *client, struct sockaddr *server);
 int our_blast_agent(struct our_control *agent);
 int our_blast_check(struct our_control *agent);
+int our_blast_check_listener(struct our_control *listener);
 
 /* ---- limits.c: what the device takes, and in which batches ---- */
 
@@ -66,9 +70,9 @@ int our_blast_check(struct our_control *agent);
  * Begins a stream of run->n_data_buffers buffers: sets control->n_sge, all counters to 0, and how many
  * sends are signaled or credits returned at a time. The device is known.
  *
- * Returns 0; or an errno value, reported: the device has no queues for this many buffers, or takes fewer
- * pieces (--sge): EMSGSIZE for a client, ERANGE for an agent, and the reason for the refusal is set. There
- * is nothing to undo. See ibv_query_device(3).
+ * Returns 0; or an errno value, reported: the device has no queues for this many buffers (EMSGSIZE for a
+ * client; ERANGE for an agent, and the reason for the refusal is set), or takes fewer pieces (--sge:
+ * EMSGSIZE for a client, EOPNOTSUPP for an agent). There is nothing to undo. See ibv_query_device(3).
  */
 int our_begin_blast(struct our_control *control, bool is_client, struct our_blast *blast);
 

@@ -31,6 +31,28 @@ static uint32_t most_buffers(const struct ibv_device_attr *device, bool is_clien
 	return smaller(cqes - OUR_CREDIT_SENDS, wrs);
 }
 
+/* `n` pieces a message: a server's own option, which is not its client's doing. */
+static int check_pieces(const struct our_control *control, uint32_t n,
+			const struct ibv_device_attr *device)
+{
+	if (n <= (uint32_t)device->max_sge)
+		return 0;
+	our_report_sentence("--sge %u is more than %s takes: %d", n, our_device_name(control),
+			    device->max_sge);
+	return control->role == OUR_AGENT ? EOPNOTSUPP : EMSGSIZE;
+}
+
+int our_blast_check_listener(struct our_control *listener)
+{
+	struct ibv_device_attr device;
+	int ret;
+
+	ret = ibv_query_device(listener->verbs, &device);
+	if (ret)
+		return our_report_error("ibv_query_device", ret, NULL);
+	return check_pieces(listener, (uint32_t)our_blast_options.sge, &device);
+}
+
 /* Compares what is wanted with what the device has: a message now is better than EINVAL later. */
 static int check_device(struct our_control *control, bool is_client)
 {
@@ -53,12 +75,7 @@ static int check_device(struct our_control *control, bool is_client)
 		return is_client ? EMSGSIZE : ERANGE;
 	}
 	control->n_sge = smaller((uint32_t)our_blast_options.sge, run->data_size);
-	if (control->n_sge > (uint32_t)device.max_sge) {
-		our_report_sentence("--sge %u is more than %s takes: %d", control->n_sge,
-				    our_device_name(control), device.max_sge);
-		return is_client ? EMSGSIZE : ERANGE;
-	}
-	return 0;
+	return check_pieces(control, control->n_sge, &device);
 }
 
 /* As wanted, or a part of the buffers; never more than all of them, or nothing would move. */

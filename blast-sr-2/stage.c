@@ -14,6 +14,7 @@ const struct our_stage our_stage = {
 	.agent = our_blast_agent,          /* blast-sr-2/agent.c */
 	.listener = our_threaded_listener, /* ping-sr-2/server.c */
 	.check = our_blast_check,          /* blast-sr-2/options.c */
+	.check_listener = our_blast_check_listener, /* blast-sr-2/limits.c */
 	.connect_info = &our_private_data, /* ping-sr-1/connect_info.c */
 	.waiting = {
 		.cm = &our_cm_thread,             /* ping-sr-2/cm_events.c */

@@ -88,6 +88,12 @@ struct our_stage {
 	 */
 	int (*check)(struct our_control *agent);
 
+	/*
+	 * Listener that is bound to a device: checks the server's own options against what the device
+	 * has. Returns 0; EMSGSIZE (wrong usage); or another errno value; reported. NULL: nothing to check.
+	 */
+	int (*check_listener)(struct our_control *listener);
+
 	const struct our_connect_info_ops *connect_info; /* NULL: nothing is told on connecting */
 	struct our_waiting waiting;
 	struct our_waiting client_waiting; /* NULL: as the server */

@@ -27,6 +27,8 @@ static int listen_on(struct our_control *listener, struct sockaddr *address)
 	if (ret)
 		return ret;
 	ret = our_check_data_size(listener);
+	if (!ret && listener->verbs && our_stage_of(listener)->check_listener)
+		ret = our_stage_of(listener)->check_listener(listener);
 	if (ret)
 		return ret;
 	if (!our_options_of(listener)->quiet)
