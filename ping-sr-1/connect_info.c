@@ -180,7 +180,7 @@ static void explain(const struct our_cm_event *event, char *text, size_t size)
 		snprintf(text, size, "it takes 1 to %" PRIu64 " buffers (-b)", refusal.limit);
 		break;
 	case OUR_REFUSED_RESOURCES:
-		snprintf(text, size, "it has run out of something; its own messages say of what");
+		snprintf(text, size, "it lacks something; its own messages say what");
 		break;
 	case OUR_REFUSED_BUSY:
 		if (!refusal.limit) {

@@ -47,7 +47,7 @@ enum our_refusal_reason {
 	OUR_REFUSED_COUNT = 2,       /* 0, or more than `limit` */
 	OUR_REFUSED_SIZE = 3,        /* 0, or more than `limit` bytes */
 	OUR_REFUSED_BUFFERS = 4,     /* 0 where some are needed, or more than `limit` */
-	OUR_REFUSED_RESOURCES = 5,   /* the server ran out of something, */
+	OUR_REFUSED_RESOURCES = 5,   /* the server lacks something, */
 	OUR_REFUSED_BUSY = 6,        /* or has the `limit` clients that it was told to serve, */
 	OUR_REFUSED_DESCRIPTORS = 7, /* or no file descriptor is left, */
 	OUR_REFUSED_MEMORY = 8,      /* or only `limit` bytes are left of its memory for clients, */

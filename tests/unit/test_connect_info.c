@@ -217,7 +217,7 @@ static const struct {
 	{ EDQUOT, OUR_REFUSED_MEMORY, 95, "95 bytes are left (--max-memory" },
 	{ EMFILE, OUR_REFUSED_DESCRIPTORS, 0, "no file descriptor left" },
 	{ ENFILE, OUR_REFUSED_DESCRIPTORS, 0, "no file descriptor left" },
-	{ ENOMEM, OUR_REFUSED_RESOURCES, 0, "it has run out of something" },
+	{ ENOMEM, OUR_REFUSED_RESOURCES, 0, "it lacks something" },
 };
 
 UNIT_TESTS(what_kept_the_server_from_serving_is_told, UNIT_LENGTH(failures))

@@ -14,7 +14,7 @@ REASONS = {
     2: "the count is 0 or over the limit",
     3: "the size is 0 or over the limit",
     4: "the number of buffers is 0 or over the limit",
-    5: "the server ran out of something",
+    5: "the server lacks something",
     6: "the server has all the clients that it is to serve",
     7: "the server has no file descriptor left",
     8: "the server has not that much memory left for clients",
