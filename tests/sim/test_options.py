@@ -302,6 +302,13 @@ def test_an_agent_refuses_what_its_device_has_not(name: str, words: str, less: s
     assert run.statuses == [0, 1, 0] and not run.told and run.err.count(said) == 1 and run.err.count(told) == 1, run.why()
 
 
+def test_a_server_asks_for_more_than_its_device_has() -> None:
+    server, client = pair_of(BY_NAME["blast-sr-2"], "", "--sge 3")
+    run = simulate([server, client], "--device", "roce,max_sge=2")
+    assert run.statuses[0] == 2 and run.err.count("--sge 3 is more than rxe0 takes: 2") == 1, run.why()
+    assert "client refused" not in run.err and "refused us" not in run.err, run.why()
+
+
 @pytest.mark.parametrize("words", ["-s 2g", "-b 1000000", "--sge 100"])
 def test_a_client_asks_for_more_than_any_device_has(words: str) -> None:
     run = simulate([["blast-sr-2/client", *HERE.split(), *words.split()]])

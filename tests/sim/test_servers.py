@@ -78,6 +78,8 @@ ROWS = [
     Row("does not count down one that never came", f"{COUNT}/server -n 2",
         (client(COUNT, "-q -c 20 --rate 5"), later(1, client(COUNT, "-q -c 20")), later(10, client(COUNT, "-q -c 20"))), (0, 1, 0),
         "counted to 40, and the clients' counts add up to 40", fault="0:rdma_accept:2", status=1, transports="RoCE"),
+    Row("has an option that its device cannot do", "blast-sr-2/server -q --sge 3 -a 0.0.0.0", (client("blast-sr-2"),) * 2, (1, 1),
+        "--sge 3 is more than rxe0 takes: 2", 2, status=1, told=True, transports="RoCE", options=("--device", "roce,max_sge=2")),
     Row("counts what it has sent", "build/examples/srq_server {a}", (f"{SENDS} -c 400 --silent-after 300 --timeout 20",), (0,),
         never="does not take its messages", told=True),
 ]  # fmt: skip
