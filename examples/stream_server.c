@@ -115,8 +115,11 @@ static int serve(struct our_control *agent)
 		ret = our_report_end(agent, receive_all(&stream));
 	if (ret == ECONNRESET)
 		fprintf(stderr, "stream_server: the client has left before its end\n");
-	if (!ret)
+	if (!ret) {
 		ret = our_await_disconnect(agent, 10);
+		if (ret == ETIMEDOUT) /* the client stays, but has nothing more to send */
+			ret = 0;
+	}
 	our_close(agent);
 	if (!ret && fflush(stdout))
 		ret = EIO;

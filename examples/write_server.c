@@ -142,8 +142,11 @@ static int serve(struct our_control *agent)
 		ret = our_report_end(agent, receive_all(&inbox));
 	if (ret == ECONNRESET)
 		fprintf(stderr, "write_server: the client has left before its end\n");
-	if (!ret)
+	if (!ret) {
 		ret = our_await_disconnect(agent, 10);
+		if (ret == ETIMEDOUT) /* the client stays, but has nothing more to send */
+			ret = 0;
+	}
 	if (mr) {
 		our_disconnect(agent); /* nobody writes any more */
 		our_unsetup_mr(agent->config, mr);
