@@ -45,23 +45,33 @@ static void report(void *context, const struct our_error *error)
 	fprintf(stderr, "write_server: %s\n", our_error_text(error, text, sizeof(text)));
 }
 
-/* The length of the block: in the immediate data, or in the message. */
-static uint32_t length_of(const struct inbox *inbox, const struct our_completion *completion)
+/* The length of the block: in the immediate data, or in a message of four bytes. */
+static int get_length(const struct inbox *inbox, const struct our_completion *completion,
+		      uint32_t *length)
 {
-	uint32_t index = our_buffer_index(completion->wr_id), length = 0;
+	uint32_t index = our_buffer_index(completion->wr_id);
 
+	*length = completion->immediate;
 	if (completion->has_immediate)
-		return completion->immediate;
-	if (completion->byte_len == sizeof(length))
-		memcpy(&length, inbox->agent->memory.buffers[index].data, sizeof(length));
-	return be32toh(length);
+		return 0;
+	if (completion->byte_len != sizeof(*length)) {
+		fprintf(stderr, "write_server: a message of %u bytes is no length of a block\n",
+			completion->byte_len);
+		return EPROTO;
+	}
+	memcpy(length, inbox->agent->memory.buffers[index].data, sizeof(*length));
+	*length = be32toh(*length);
+	return 0;
 }
 
 /* The block is in its slot: the receive has completed after all that was written before. */
 static int take_block(struct inbox *inbox, const struct our_completion *completion)
 {
-	uint32_t length = length_of(inbox, completion);
+	uint32_t length;
+	int ret = get_length(inbox, completion, &length);
 
+	if (ret)
+		return ret;
 	if (length > SIZE) {
 		fprintf(stderr, "write_server: a block cannot have %u bytes\n", length);
 		return EPROTO;
