@@ -102,6 +102,10 @@ static int use(struct our_control *client, unsigned long key, const char *value)
 	int ret;
 
 	memcpy(&where, client->cm_event.private_data, sizeof(where)); /* it came with the accept */
+	if (!where.address) {
+		fprintf(stderr, "store_client: this is no store_server\n");
+		return EPROTO;
+	}
 	ret = value ? put(client, &where, key, value) : get(client, &where, key);
 	if (ret == ENOENT)
 		fprintf(stderr, "store_client: key %lu has no value\n", key);
@@ -143,6 +147,13 @@ static int ask(const struct our_config *config, struct sockaddr *server, unsigne
 	return ret;
 }
 
+/* A number of digits alone. */
+static bool is_key(const char *text)
+{
+	return *text && strspn(text, "0123456789") == strlen(text) &&
+	       strtoul(text, NULL, 10) < SLOTS;
+}
+
 /* Returns whether the command line says what to do; if not, prints the usage. */
 static bool is_usage(int argc, char **argv)
 {
@@ -150,7 +161,7 @@ static bool is_usage(int argc, char **argv)
 		    strlen(argv[4]) <= sizeof(((struct slot *)0)->value);
 	bool gets = argc == 4 && !strcmp(argv[2], "get");
 
-	if ((puts || gets) && strtoul(argv[3], NULL, 10) < SLOTS)
+	if ((puts || gets) && is_key(argv[3]))
 		return true;
 	fprintf(stderr, "usage: store_client ADDRESS put KEY VALUE | get KEY\n"
 			"A KEY is a number from 0 to 1023, and a VALUE has at most 56 bytes.\n");
