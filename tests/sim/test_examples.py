@@ -208,9 +208,10 @@ def test_a_stream_arrives_whole_in_any_order(pair: str, unit: str, transport: li
         assert not run.exit and taken.read_bytes() == given.read_bytes() and run.ms > 900, run.why()
 
 
-@pytest.mark.parametrize("client", ["stream_client", "write_client"])
-def test_a_server_of_another_kind(client: str) -> None:
-    run = simulate([["build/examples/echo_server", ADDRESS], [f"build/examples/{client}", ADDRESS]])
+@pytest.mark.parametrize("transport", TRANSPORTS.values(), ids=TRANSPORTS)
+@pytest.mark.parametrize("client, words", [("stream_client", []), ("write_client", []), ("store_client", ["get", "5"])])
+def test_a_server_of_another_kind(client: str, words: list[str], transport: list[str]) -> None:
+    run = simulate([["build/examples/echo_server", ADDRESS], [f"build/examples/{client}", ADDRESS, *words]], *transport)
     assert run.statuses == [0, 1] and f"{client}: this is no {client.replace('client', 'server')}\n" in run.err, run.why()
 
 
@@ -219,6 +220,22 @@ def test_what_is_to_be_sent_cannot_be_read(client: str) -> None:
     server = client.replace("client", "server")
     run = simulate([["build/examples/" + server, ADDRESS], shell(f"{client} {ADDRESS} <tests")])
     assert run.statuses == [1, 1] and f"{client}: reading: Is a directory\n" in run.err and f"{server}: the client has left before its end\n" in run.err, run.why()
+
+
+def test_a_message_that_is_no_length() -> None:
+    """It is not taken for the end."""
+    run = simulate([["build/examples/write_server", ADDRESS], ["build/tests/peer", "--client", "--stage", "0", "-c", "1", "-s", "2", "-a", ADDRESS]])
+    assert run.statuses[0] == 1 and "write_server: a message of 2 bytes is no length of a block\n" in run.err, run.why()
+
+
+@pytest.mark.parametrize("pair", ["stream", "write"])
+def test_a_client_that_does_not_leave(pair: str, tmp_path: Path) -> None:
+    """All that it has sent is here."""
+    taken, given = tmp_path / "taken", TOP / FILE
+    (tmp_path / "steps").write_text("wait 30 0\nsignal 1 SIGCONT\n")
+    stays = ["--fail", "1:rdma_disconnect:1:SIGSTOP", "--steps", str(tmp_path / "steps")]
+    run = simulate([shell(f"{pair}_server {ADDRESS} >{taken}"), shell(f"{pair}_client {ADDRESS} <{given}")], *stays)
+    assert run.statuses == [0, 0] and taken.read_bytes() == given.read_bytes() and run.ms > 9000, run.why()
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS.values(), ids=TRANSPORTS)

@@ -85,6 +85,9 @@ USAGE = """
     store_client x get
     store_client x put 1
     store_client x get 1024
+    store_client x get abc
+    store_client x get 1x
+    store_client x put -1 value
     store_client x take 1
 """
 # Examples with an address that nobody has; the words in brackets may be missing, from the last one on.
