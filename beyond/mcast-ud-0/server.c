@@ -26,13 +26,14 @@ static int send_number(struct member *member, struct ibv_ah *ah, uint64_t number
 static int send_all(struct member *member, uint64_t count, unsigned int pause_us)
 {
 	struct ibv_ah *ah = ibv_create_ah(member->id->pd, &member->group.ah_attr);
-	uint64_t number;
+	uint64_t number = 0;
 	int i, ret = 0;
 
 	if (!ah)
 		return failed("ibv_create_ah", errno, "");
-	for (number = 0; number < count && !ret; number++) {
+	while (number < count && !ret) {
 		ret = send_number(member, ah, number);
+		number += !ret;
 		usleep(pause_us);
 	}
 	for (i = 0; i < 3 && !ret; i++) /* it may be lost, too */
