@@ -29,7 +29,7 @@ static int await_message(struct rdma_cm_id *id)
 	void *context;
 
 	if (poll(&readable, 1, SILENCE_MS) <= 0)
-		return failed("poll", ETIMEDOUT, ": the group is silent");
+		return failed("poll", ETIMEDOUT, "the group is silent");
 	if (ibv_get_cq_event(id->recv_cq_channel, &cq, &context))
 		return failed("ibv_get_cq_event", errno, "");
 	ibv_ack_cq_events(cq, 1);

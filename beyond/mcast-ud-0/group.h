@@ -30,7 +30,8 @@ static inline int failed(const char *call, int error, const char *cause)
 {
 	if (error <= 0) /* ibv_poll_cq has no errno but -1 */
 		error = EIO;
-	fprintf(stderr, NAME ": %s: %s (%d)%s\n", call, strerror(error), error, cause);
+	fprintf(stderr, NAME ": %s: %s (%d)%s%s\n", call, strerror(error), error,
+		*cause ? ": " : "", cause);
 	return error;
 }
 
@@ -51,7 +52,7 @@ static inline int create_id(struct member *member, struct sockaddr *own)
 		return failed("rdma_create_id", errno, "");
 	if (rdma_bind_addr(member->id, own))
 		return failed("rdma_bind_addr", errno, "");
-	return member->id->verbs ? 0 : failed(NAME, EINVAL, ": the address has to be of a device");
+	return member->id->verbs ? 0 : failed(NAME, EINVAL, "the address has to be of a device");
 }
 
 /* A QP that is ready at once, and memory for so many receives, at least one. */
@@ -63,13 +64,13 @@ static inline int create_qp(struct member *member, uint32_t receives)
 
 	if (rdma_create_qp(member->id, NULL, &attr))
 		return failed("rdma_create_qp", errno,
-			      errno == EOPNOTSUPP ? ": no multicast here, as on any iWARP device"
+			      errno == EOPNOTSUPP ? "no multicast here, as on any iWARP device"
 						  : "");
 	member->memory = calloc(receives, SLOT);
 	if (!member->memory)
 		return failed("calloc", errno, "");
 	member->mr = rdma_reg_msgs(member->id, member->memory, (size_t)receives * SLOT);
-	return member->mr ? 0 : failed("rdma_reg_msgs", errno, ": see ulimit -l");
+	return member->mr ? 0 : failed("rdma_reg_msgs", errno, "see ulimit -l");
 }
 
 /*
@@ -82,7 +83,7 @@ static inline int join_group(struct member *member)
 
 	if (rdma_join_multicast(member->id, member->address, NULL))
 		return failed("rdma_join_multicast", errno,
-			      errno == 524 ? ": RoCE v2 has groups of IPv4 only" : "");
+			      errno == 524 ? "RoCE v2 has groups of IPv4 only" : "");
 	event = member->id->event;
 	if (event->event != RDMA_CM_EVENT_MULTICAST_JOIN) {
 		fprintf(stderr, NAME ": rdma_join_multicast: %s\n", rdma_event_str(event->event));

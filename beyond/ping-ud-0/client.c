@@ -29,7 +29,8 @@ static int failed(const char *call, int error, const char *cause)
 {
 	if (error <= 0) /* ibv_poll_cq has no errno but -1 */
 		error = EIO;
-	fprintf(stderr, NAME ": %s: %s (%d)%s\n", call, strerror(error), error, cause);
+	fprintf(stderr, NAME ": %s: %s (%d)%s%s\n", call, strerror(error), error,
+		*cause ? ": " : "", cause);
 	return error;
 }
 
@@ -128,7 +129,7 @@ static int find_and_ping(struct rdma_cm_id *id, struct ibv_mr *mr)
 
 	if (rdma_connect(id, NULL))
 		return failed("rdma_connect", errno,
-			      errno == 1 ? ": a status, not an error: nobody listens there" : "");
+			      errno == 1 ? "a status, not an error: nobody listens there" : "");
 	/* librdmacm has looked at the status only. */
 	if (id->event->event != RDMA_CM_EVENT_ESTABLISHED) {
 		fprintf(stderr, NAME ": rdma_connect: %s\n", rdma_event_str(id->event->event));
@@ -148,7 +149,7 @@ static int run(struct rdma_cm_id *id)
 	uint64_t slots = 2 * window + 1, i; /* the last is for what is sent */
 	uint8_t *memory = calloc(slots, SLOT), *slot;
 	struct ibv_mr *mr = memory ? rdma_reg_msgs(id, memory, slots * SLOT) : NULL;
-	int ret = mr ? 0 : failed("rdma_reg_msgs", errno, ": see ulimit -l");
+	int ret = mr ? 0 : failed("rdma_reg_msgs", errno, "see ulimit -l");
 
 	for (i = 0; i < slots - 1 && !ret; i++) {
 		slot = memory + i * SLOT;
@@ -221,7 +222,7 @@ int main(int argc, char **argv)
 	ret = rdma_create_ep(&id, info, NULL, &attr); /* id, route, PD, two CQs, UD QP */
 	if (ret)
 		failed("rdma_create_ep", errno,
-		       errno == EOPNOTSUPP ? ": no UD here, as on any iWARP device" : "");
+		       errno == EOPNOTSUPP ? "no UD here, as on any iWARP device" : "");
 	rdma_freeaddrinfo(info);
 	if (!ret) {
 		ret = run(id);

@@ -34,7 +34,8 @@ static int failed(const char *call, int error, const char *cause)
 		return EINTR;
 	if (error <= 0) /* ibv_poll_cq has no errno but -1 */
 		error = EIO;
-	fprintf(stderr, NAME ": %s: %s (%d)%s\n", call, strerror(error), error, cause);
+	fprintf(stderr, NAME ": %s: %s (%d)%s%s\n", call, strerror(error), error,
+		*cause ? ": " : "", cause);
 	return error;
 }
 
@@ -148,14 +149,14 @@ static int run(struct rdma_cm_id *listener)
 	int ret = 0;
 
 	if (!listener->verbs)
-		return failed(NAME, EINVAL, ": -a has to be an address of a device");
+		return failed(NAME, EINVAL, "-a has to be an address of a device");
 	if (rdma_create_qp(listener, NULL, &attr)) /* PD and CQs, too; ready at once */
 		return failed("rdma_create_qp", errno,
-			      errno == EOPNOTSUPP ? ": no UD here, as on any iWARP device" : "");
+			      errno == EOPNOTSUPP ? "no UD here, as on any iWARP device" : "");
 	memory = calloc(receives, SLOT);
 	mr = memory ? rdma_reg_msgs(listener, memory, receives * SLOT) : NULL;
 	if (!mr)
-		ret = failed("rdma_reg_msgs", errno, ": see ulimit -l");
+		ret = failed("rdma_reg_msgs", errno, "see ulimit -l");
 	for (slot = memory; !ret && slot < memory + receives * SLOT; slot += SLOT) {
 		if (rdma_post_recv(listener, slot, slot, SLOT, mr))
 			ret = failed("rdma_post_recv", errno, "");
