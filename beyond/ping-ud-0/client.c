@@ -17,13 +17,14 @@
 #define GRH      40           /* bytes in front of what is received: the global route header */
 #define SLOT     (GRH + 4096) /* room for the longest datagram of any device */
 #define LIMIT_NS 100000000    /* a message that is not back by then is lost */
+#define AT_ONCE  1024         /* messages, at most */
 
 struct message {
 	uint64_t number, sent_ns;
 };
 
 static uint64_t count = 1000, size = 64, window = 1, qkey = RDMA_UDP_QKEY;
-static uint64_t came, late, total_ns;
+static uint64_t sent, came, others, total_ns;
 
 static int failed(const char *call, int error, const char *cause)
 {
@@ -70,7 +71,8 @@ static int send_message(struct rdma_cm_id *id, struct ibv_mr *mr,
 /* Takes what comes until all messages from `first` on are back, or the time is over. */
 static int collect(struct rdma_cm_id *id, struct ibv_mr *mr, uint64_t first, uint64_t last)
 {
-	uint64_t until_ns = now_ns() + LIMIT_NS, missing = last - first;
+	uint64_t until_ns = now_ns() + LIMIT_NS, missing = last - first, index;
+	bool back[AT_ONCE] = { false };
 	const struct message *message;
 	struct ibv_wc wc;
 	uint8_t *slot;
@@ -84,9 +86,11 @@ static int collect(struct rdma_cm_id *id, struct ibv_mr *mr, uint64_t first, uin
 			return failed("receive", EIO, n < 0 ? "" : ibv_wc_status_str(wc.status));
 		slot = (uint8_t *)(uintptr_t)wc.wr_id;
 		message = (const struct message *)(slot + GRH); /* behind the header */
-		if (wc.byte_len != GRH + size || message->number < first) {
-			late++; /* was counted as lost */
+		index = message->number - first; /* huge for a message that was counted as lost */
+		if (wc.byte_len != GRH + size || index >= last - first || back[index]) {
+			others++;
 		} else {
+			back[index] = true;
 			missing--;
 			came++;
 			total_ns += now_ns() - message->sent_ns;
@@ -105,15 +109,17 @@ static int ping(struct rdma_cm_id *id, struct ibv_mr *mr, const struct rdma_ud_p
 
 	for (first = 0; first < count && !ret; first = last) {
 		last = first + window < count ? first + window : count;
-		for (number = first; number < last && !ret; number++)
+		for (number = first; number < last && !ret; number++) {
 			ret = send_message(id, mr, server, ah, number);
+			sent += !ret;
+		}
 		if (!ret)
 			ret = collect(id, mr, first, last);
 	}
-	printf("%" PRIu64 " messages of %" PRIu64 " bytes, %" PRIu64 " lost", first, size,
-	       first - came);
-	if (late)
-		printf(" (%" PRIu64 " of them came late)", late);
+	printf("%" PRIu64 " messages of %" PRIu64 " bytes, %" PRIu64 " lost", sent, size,
+	       sent - came);
+	if (others)
+		printf(" (%" PRIu64 " came late or twice)", others);
 	if (came)
 		printf(", there and back in %.1f us each", (double)total_ns / 1000 / (double)came);
 	printf("\n");
@@ -209,7 +215,7 @@ int main(int argc, char **argv)
 			known = read_option(letter, optarg);
 	}
 	if (!known || !address || !count || size < sizeof(struct message) || size > SLOT - GRH ||
-	    !window || window > 1024) {
+	    !window || window > AT_ONCE) {
 		fprintf(stderr, "usage: " NAME " -a ADDRESS [-p PORT] [-c COUNT] [-s BYTES] "
 				"[-w MESSAGES-AT-ONCE] [-q QKEY]\n");
 		return 2;
