@@ -39,6 +39,7 @@ struct sim_traits {
 	enum ibv_wc_status bad_local_key, bad_recv_key, too_long_here, too_long_there;
 	bool drops_too_long; /* a datagram that its receive has no room for is lost: the QP lives */
 	uint32_t loses;      /* one of so many datagrams, on its way; 0: none */
+	uint32_t repeats;    /* one of so many arrives twice; 0: none */
 	bool solicited;      /* whether a CQ armed for them is told of solicited messages */
 	bool flushes_torn;   /* the receive of a message that breaks off is flushed, not lost */
 	bool flushes_late;   /* so is a receive that is posted in the error state */

@@ -194,6 +194,7 @@ static const struct {
 	TRAIT(tells_state),
 	TRAIT(forgets_finished),
 	TRAIT(loses),
+	TRAIT(repeats),
 };
 
 bool sim_set_trait(struct sim_traits *traits, const char *name, const char *value)

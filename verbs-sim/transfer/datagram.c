@@ -131,9 +131,10 @@ static void arrive(struct sim_qp *peer, const struct sim_qp *qp, const struct si
 		sim_fail_qp(peer);
 }
 
-static bool is_lost(const struct sim_device *device)
+/* Which happens to one of so many datagrams; 0: to none. */
+static bool happens(uint32_t to_one_of)
 {
-	return device->traits.loses && !sim_random(device->traits.loses);
+	return to_one_of && !sim_random(to_one_of);
 }
 
 enum ibv_wc_status sim_send_datagram(struct sim_qp *qp, const struct sim_request *request)
@@ -141,6 +142,7 @@ enum ibv_wc_status sim_send_datagram(struct sim_qp *qp, const struct sim_request
 	const struct sim_device *device = qp->pd->context->device;
 	struct sim_object *object;
 	struct sim_qp *peer;
+	int times;
 
 	if (request->opcode != IBV_WR_SEND && request->opcode != IBV_WR_SEND_WITH_IMM)
 		return device->traits.bad_local_key;
@@ -150,8 +152,10 @@ enum ibv_wc_status sim_send_datagram(struct sim_qp *qp, const struct sim_request
 	SIM_EACH(object, SIM_QP)
 	{
 		peer = (struct sim_qp *)object;
-		if (reaches(request, peer) && peer->attr.qkey == request->to.qkey &&
-		    !is_lost(device))
+		if (!reaches(request, peer) || peer->attr.qkey != request->to.qkey ||
+		    happens(device->traits.loses))
+			continue;
+		for (times = happens(device->traits.repeats) ? 2 : 1; times; times--)
 			arrive(peer, qp, request);
 	}
 	return IBV_WC_SUCCESS;
