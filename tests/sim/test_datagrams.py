@@ -61,9 +61,44 @@ def test_a_server_with_fewer_receives_than_messages_come_at_once() -> None:
     assert not any(run.exit for run in runs) and len(lost) == 10 and all(0 < number < 320 for number in lost)
 
 
+PING = [["beyond/ping-ud-0/server", "-a", ADDRESS], ["beyond/ping-ud-0/client", "-a", ADDRESS, "-c", "300", "-w", "8"]]
+GROUP = [["beyond/mcast-ud-0/client", "224.1.2.3", ADDRESS], ["beyond/mcast-ud-0/server", "224.1.2.3", ADDRESS, "100"]]
+
+
+def test_answers_that_come_twice() -> None:
+    """They stand for no other message. Some find no receive, as there are more of them than the client has asked for."""
+    for losses, most in (("", 20), (",loses=30", 100)):
+        run = simulate(PING, "--device", f"roce,repeats=3{losses}")
+        ((lost, others),) = re.findall(r"^300 messages of 64 bytes, (\d+) lost \((\d+) came late or twice\), there", run.out, re.M)
+        assert not run.exit and bool(losses) <= int(lost) < most and int(others) > 100, run.why()
+
+
+@pytest.mark.parametrize("pair, said", [(PING, "3 messages of 64 bytes, 3 lost"), (GROUP, "3 messages sent")], ids=["ping", "mcast"])
+def test_a_send_that_fails_is_not_counted(pair: list[list[str]], said: str) -> None:
+    run = simulate(pair, "--fail", "1:ibv_post_send:4")
+    assert run.statuses[1] == 1 and f"{said}\n" in run.out, run.out + run.why()
+
+
+@pytest.mark.parametrize("side", [0, 1])
+@pytest.mark.parametrize("pair", [PING, GROUP], ids=["ping", "mcast"])
+def test_a_completion_that_failed(pair: list[list[str]], side: int) -> None:
+    """Its status is the cause."""
+    run = simulate(pair, "--fail", f"{side}:ibv_poll_cq:1:LOC_QP_OP_ERR")
+    assert re.search(r": (send|receive): Input/output error \(5\): (local QP operation|Work Request Flushed) [Ee]rror\n", run.err), run.why()
+
+
 def test_members_that_miss_different_messages() -> None:
     """Each says which."""
     member = ["beyond/mcast-ud-0/client", "224.1.2.3", ADDRESS]
     run = simulate([member, member, ["beyond/mcast-ud-0/server", "224.1.2.3", ADDRESS, "100"]], "--device", "roce,loses=20")
     ends = re.findall(r"^(\d+) messages, (\d+) missing$", run.out, re.M)
     assert not run.exit and ends[0] != ends[1] and all(int(missing) for _, missing in ends), run.out
+
+
+def test_what_is_not_the_next_message() -> None:
+    """What comes twice, and what another sender, or another program, sends to the same group."""
+    member, server = GROUP
+    for run in (simulate(GROUP, "--device", "roce,repeats=4"), simulate([member, server, server])):
+        assert not run.exit and re.search(r"^100 messages, 0 missing, \d+ late or twice$", run.out, re.M), run.out
+    run = simulate([member, [*MCKEY, "-s", "-S", "4"], ["build/tests/sim/odd", "later", "1", *server]])
+    assert run.statuses[0] == 0 and "100 messages, 0 missing\n" in run.out, run.out
