@@ -117,7 +117,10 @@ static void end_machine_use(struct our_cpu_use *used, const struct our_cpu_use *
 		return;
 	used->machine_user_us = now->machine_user_us - used->machine_user_us;
 	used->machine_system_us = now->machine_system_us - used->machine_system_us;
-	used->machine_idle_us = now->machine_idle_us - used->machine_idle_us;
+	/* The time of waiting for I/O may decrease: see proc(5). */
+	used->machine_idle_us = now->machine_idle_us > used->machine_idle_us
+					? now->machine_idle_us - used->machine_idle_us
+					: 0;
 	used->machine_busy_us = our_machine_busy_us(
 		elapsed_ns, (uint64_t)sysconf(_SC_NPROCESSORS_ONLN), used->machine_idle_us);
 }
