@@ -253,7 +253,7 @@ static const struct ibv_gid_entry *find_gid(const struct check *check, const cha
 
 	for (i = 0; i < check->device_port->n_gids; i++) {
 		gid = &check->device_port->gids[i];
-		devices_gid_address(check->device, &gid->gid, text);
+		devices_gid_address(check->device, check->device_port, &gid->gid, text);
 		if (!strcmp(text, address) && (!found || found->gid_type < gid->gid_type))
 			found = gid;
 	}

@@ -60,8 +60,9 @@ unsigned int devices_mtu(enum ibv_mtu code);
 /* These write into text[DEVICES_TEXT] and return it. */
 const char *devices_guid_text(__be64 guid, char *text);
 const char *devices_gid_text(const union ibv_gid *gid, char *text);
-/* The IP address that a GID stands for; "": none. */
-const char *devices_gid_address(const struct devices_device *device, const union ibv_gid *gid,
+/* The IP address that a GID of this port stands for; "": none. */
+const char *devices_gid_address(const struct devices_device *device,
+				const struct devices_port *port, const union ibv_gid *gid,
 				char *text);
 
 struct devices_limit {

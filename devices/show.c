@@ -13,12 +13,13 @@
 
 #define ROW "    %-20s %12s  %s\n"
 
-static void show_gid(const struct devices_device *device, const struct ibv_gid_entry *gid)
+static void show_gid(const struct devices_device *device, const struct devices_port *port,
+		     const struct ibv_gid_entry *gid)
 {
 	char text[DEVICES_TEXT], address[DEVICES_TEXT], netdev[IF_NAMESIZE];
 	const char *on = gid->ndev_ifindex ? if_indextoname(gid->ndev_ifindex, netdev) : NULL;
 
-	devices_gid_address(device, &gid->gid, address);
+	devices_gid_address(device, port, &gid->gid, address);
 	printf("    GID %-3u %-11s %s%s%s%s%s\n", gid->gid_index, devices_gid_type(device, gid),
 	       devices_gid_text(&gid->gid, text), *address ? "  serves " : "", address,
 	       on ? " on " : "", on ? on : "");
@@ -34,7 +35,7 @@ static void show_port(const struct devices_device *device, const struct devices_
 	       devices_link_layer(attr), devices_mtu(attr->active_mtu), devices_mtu(attr->max_mtu),
 	       devices_rate_gbps(attr), *port->netdev ? "netdev " : "no netdev here", port->netdev);
 	for (i = 0; i < port->n_gids; i++)
-		show_gid(device, &port->gids[i]);
+		show_gid(device, port, &port->gids[i]);
 	if (!port->n_gids)
 		printf("    no GID in use\n");
 }
@@ -93,7 +94,7 @@ void devices_show(const struct devices *devices)
 /* ---- JSON ---- */
 
 static void json_gid(struct our_json *json, const struct devices_device *device,
-		     const struct ibv_gid_entry *gid)
+		     const struct devices_port *port, const struct ibv_gid_entry *gid)
 {
 	char text[DEVICES_TEXT], netdev[IF_NAMESIZE];
 	const char *on = gid->ndev_ifindex ? if_indextoname(gid->ndev_ifindex, netdev) : NULL;
@@ -102,7 +103,7 @@ static void json_gid(struct our_json *json, const struct devices_device *device,
 	our_json_open(json, text);
 	our_json_string(json, "type", devices_gid_type(device, gid));
 	our_json_string(json, "gid", devices_gid_text(&gid->gid, text));
-	devices_gid_address(device, &gid->gid, text);
+	devices_gid_address(device, port, &gid->gid, text);
 	if (*text)
 		our_json_string(json, "address", text);
 	else
@@ -136,7 +137,7 @@ static void json_port(struct our_json *json, const struct devices_device *device
 		our_json_null(json, "netdev");
 	our_json_open(json, "gids");
 	for (i = 0; i < port->n_gids; i++)
-		json_gid(json, device, &port->gids[i]);
+		json_gid(json, device, port, &port->gids[i]);
 	our_json_close(json);
 	our_json_close(json);
 }

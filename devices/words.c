@@ -123,13 +123,14 @@ const char *devices_gid_text(const union ibv_gid *gid, char *text)
 }
 
 /* On RoCE a GID is an IPv6 address, or an IPv4 address in one; on InfiniBand it is neither. */
-const char *devices_gid_address(const struct devices_device *device, const union ibv_gid *gid,
+const char *devices_gid_address(const struct devices_device *device,
+				const struct devices_port *port, const union ibv_gid *gid,
 				char *text)
 {
 	const struct in6_addr *address = (const struct in6_addr *)(const void *)gid->raw;
 
 	text[0] = '\0';
-	if (strcmp(devices_transport(device, device->ports), "RoCE"))
+	if (strcmp(devices_transport(device, port), "RoCE"))
 		return text;
 	if (IN6_IS_ADDR_V4MAPPED(address))
 		inet_ntop(AF_INET, gid->raw + 12, text, DEVICES_TEXT);
