@@ -140,14 +140,21 @@ static void find_port(struct check *check)
 	}
 }
 
-void check_own_address(struct check *check)
+/* Its text alone names no link. */
+static bool is_link_local(const struct sockaddr *address)
 {
-	struct ifaddrs *all, *one;
+	const struct sockaddr_in6 *in6 = (const void *)address;
 
-	if (getifaddrs(&all))
-		return;
+	return address->sa_family == AF_INET6 && IN6_IS_ADDR_LINKLOCAL(&in6->sin6_addr);
+}
+
+static void find_own_address(struct check *check, const struct ifaddrs *all, int family)
+{
+	const struct ifaddrs *one;
+
 	for (one = all; one && !check->target; one = one->ifa_next) {
-		if (!one->ifa_addr || one->ifa_addr->sa_family != AF_INET)
+		if (!one->ifa_addr || one->ifa_addr->sa_family != family ||
+		    is_link_local(one->ifa_addr))
 			continue;
 		snprintf(check->netdev, IF_NAMESIZE, "%s", one->ifa_name);
 		find_port(check);
@@ -159,6 +166,16 @@ void check_own_address(struct check *check)
 		check->device = NULL;
 		check->netdev[0] = '\0';
 	}
+}
+
+void check_own_address(struct check *check)
+{
+	struct ifaddrs *all;
+
+	if (getifaddrs(&all))
+		return;
+	find_own_address(check, all, AF_INET);
+	find_own_address(check, all, AF_INET6);
 	freeifaddrs(all);
 }
 

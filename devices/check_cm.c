@@ -94,6 +94,10 @@ enum check_verdict check_mtu(struct check *check)
 
 	if (!check->device)
 		return check_say(check, CHECK_SKIPPED, "there is no device that would have one");
+	if (!mtu)
+		return check_say(check, CHECK_UNKNOWN,
+				 "/sys/class/net/%s/mtu, of which it is a part, cannot be read",
+				 check->netdev);
 	return check_say(
 		check, CHECK_UNKNOWN,
 		"%u bytes of %s's %u; whether each link on the way takes as much: `ping -M do "
