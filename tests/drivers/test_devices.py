@@ -195,6 +195,28 @@ def test_own_address() -> None:
     expect(said.startswith((f"ok {ROCE} is this machine's", f"ok {IWARP} is this machine's")), said)
 
 
+def test_own_address_of_ipv6() -> None:
+    """Of a machine that has no other; its own on each link has no place in a command."""
+    netdevs = [os.environ["LAB_ROCE_NETDEV"], os.environ["LAB_IWARP_NETDEV"]]
+    had = {netdev: re.findall(r"\binet (\S+)", run("ip", "address", "show", "dev", netdev))[0] for netdev in netdevs}
+    for netdev, address in had.items():
+        run("ip", "address", "del", address, "dev", netdev)
+    try:
+        steps, last, status = check("")
+    finally:
+        for netdev, address in had.items():
+            run("ip", "address", "add", address, "dev", netdev)
+    said = steps["address"]
+    own = tuple(f"ok {os.environ[name]} is this machine's" for name in ("LAB_ROCE_ADDR6", "LAB_IWARP_ADDR6"))
+    expect(status == 0 and said.startswith(own), f"{steps} {last}")
+
+
+def test_unknown_mtu() -> None:
+    """As where /sys is another network namespace's."""
+    steps, _, status = check(ROCE, "unshare", "--mount", "sh", "-c", "mount -t tmpfs none /sys/class/net; exec \"$@\"", "sh")
+    expect(status == 0 and steps["MTU"].startswith("? /sys/class/net/") and "cannot be read" in steps["MTU"], steps)
+
+
 def device_of_server(address: str) -> str:
     """The RDMA device that the kernel chooses for a server that listens there."""
     with subprocess.Popen(["ping-sr-0/server", "-a", address, "-p", PORT], text=True, stderr=subprocess.PIPE) as server:

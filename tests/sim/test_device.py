@@ -119,6 +119,17 @@ def test_an_address_without_a_device(device: str, side: str, call: str) -> None:
     assert run.statuses == [1] and f"{call}: No such device" in run.err, run.why()
 
 
+# ---- What devices says of one with links of both kinds ----
+
+
+@pytest.mark.parametrize("other_first", [False, True])
+def test_a_gid_is_of_its_own_port(other_first: bool) -> None:
+    ports = ["active/1024", "active/4096/43"][:: -1 if other_first else 1]
+    gids = [f"gid={1 + other_first}/0/v2/{ADDRESS}", f"gid={2 - other_first}/0/ib/fe80::2:c903:1:2"]
+    run = simulate([["devices/devices"]], "--device", ",".join(["roce", *(f"port={port}" for port in ports), *gids]))
+    assert re.search(rf"GID 0 +RoCE v2 .* serves {ADDRESS}\b", run.out) and not re.search(r"GID 0 +IB .* serves", run.out), run.out
+
+
 # ---- Ports and GIDs: ping-rc-0 has to choose ----
 
 OTHER = "192.0.2.9"

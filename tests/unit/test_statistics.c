@@ -226,6 +226,29 @@ static void take_descriptors(bool away)
 	}
 }
 
+static const char *const reads[] = {
+	"cpu 10 10 10 1000 500 10 10 0\n", /* idle, and waiting for I/O, are the fourth and fifth */
+	"cpu 11 10 10 1001 100 10 10 0\n",
+};
+static int next_read = UNIT_LENGTH(reads);
+
+const char *unit_next_stat(void)
+{
+	return next_read < UNIT_LENGTH(reads) ? reads[next_read++] : NULL;
+}
+
+UNIT_TEST(idle_time_that_the_kernel_takes_back_is_none)
+{
+	our_statistics_prepare(&statistics, 10, 64);
+	next_read = 0;
+	our_statistics_start(&statistics);
+	our_statistics_end(&statistics);
+	ck_assert_int_eq(next_read, UNIT_LENGTH(reads));
+	ck_assert(statistics.used.machine_is_known);
+	ck_assert_uint_eq(statistics.used.machine_idle_us, 0);
+	ck_assert_uint_eq(statistics.used.machine_user_us, 10000);
+}
+
 /* _i: bit 0, at the start; bit 1, at the end. */
 UNIT_TESTS(the_machines_use_is_known_if_it_was_read_twice, 4)
 {

@@ -54,6 +54,9 @@ bool unit_open_terminal(int *user, int *program);
 /* Replaces the value of RLIMIT_MEMLOCK: getrlimit(2) returns this from now on. */
 void unit_set_lockable(uint64_t bytes);
 
+/* The contents of /proc/stat when it is opened next; NULL: the machine's. In test_statistics.c. */
+const char *unit_next_stat(void);
+
 /* Fails the test unless `text` contains `part`. */
 void assert_holds(const char *text, const char *part);
 
