@@ -31,7 +31,9 @@ int our_bare_open(struct our_control *control)
 	bare->second_socket = -1;
 	bare->watch = OUR_WATCHED;
 	our_private(control)->cm_state = bare;
-	control->ended = 0; /* a client that was refused tries again */
+	/* A client that was refused tries again: nothing of the last connection counts. */
+	control->ended = 0;
+	atomic_store(&our_private(control)->async.error, 0);
 	return 0;
 }
 
