@@ -19,7 +19,8 @@
 #include "program/report.h"
 #include "serve/serve.h"
 
-#define BACKLOG 1024 /* clients that wait while others are served */
+#define BACKLOG  1024 /* clients that wait while others are served */
+#define PAUSE_MS 1000 /* before it tries again what something was lacking for */
 
 static int listen_on_socket(int *listening, const struct sockaddr *address)
 {
@@ -85,6 +86,35 @@ static int start_listening(struct our_control *listener)
 	return 0;
 }
 
+/* Nothing to accept, or a client that has gone meanwhile, or the network's error: see accept(2). */
+static bool is_of_one_client(int error)
+{
+	switch (error) {
+	case EAGAIN:
+	case EBADF: /* there is no second socket */
+	case EINTR:
+	case ECONNABORTED:
+	case EPROTO:
+	case ENOPROTOOPT:
+	case EOPNOTSUPP:
+	case EPERM:
+	case ENETDOWN:
+	case ENETUNREACH:
+	case ENONET:
+	case EHOSTDOWN:
+	case EHOSTUNREACH:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Others may give back what is lacking. The client stays in the queue. */
+static bool is_shortage(int error)
+{
+	return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
+}
+
 /* accept(2) on either socket of the listener; waits for a client. Returns an errno value, not reported. */
 static int await_client(struct our_control *listener, int *client)
 {
@@ -93,6 +123,7 @@ static int await_client(struct our_control *listener, int *client)
 		{ .fd = our_bare_of(listener)->second_socket, .events = POLLIN },
 		{ .fd = our_stop_fd(listener->stop), .events = POLLIN },
 	};
+	int lacking = 0;
 
 	for (;;) {
 		if (poll(fds, 3, -1) < 0 && errno != EINTR)
@@ -103,9 +134,15 @@ static int await_client(struct our_control *listener, int *client)
 				  SOCK_NONBLOCK | SOCK_CLOEXEC);
 		if (*client >= 0)
 			return 0;
-		/* A client that has gone meanwhile does not count. */
-		if (errno != EAGAIN && errno != ECONNABORTED && errno != EBADF)
+		if (is_of_one_client(errno))
+			continue;
+		if (!is_shortage(errno))
 			return errno;
+		if (lacking != errno) {
+			lacking = our_report_error("accept", errno, "clients have to wait");
+			our_note_failure(our_run_of(listener)->admission, lacking);
+		}
+		poll(&fds[2], 1, PAUSE_MS);
 	}
 }
 
