@@ -236,6 +236,8 @@ EXPORTED int accept4(int fd, struct sockaddr *restrict address, socklen_t *restr
 	socklen_t size = sizeof(name);
 	int accepted;
 
+	if (sim_fails_of_program("accept", EMFILE, __builtin_return_address(0)))
+		return -1;
 	if (!ends)
 		return REAL(accept4)(fd, address, length, flags);
 	sim_step("accept");
