@@ -96,3 +96,11 @@ def test_a_client_that_dies() -> None:
     run = simulate([["beyond/ping-rc-0/server", *COMMON], CLIENT], "--fail", "1:ibv_post_send:10:SIGKILL")
     assert run.statuses == [0, 137] and re.fullmatch(r"ping-rc-0/server: the client left after \d+ messages\n", run.err), run.why()
     assert run.ms <= 2000
+
+
+@pytest.mark.parametrize("error", ["EMFILE", "ENFILE", "ENOBUFS", "EPROTO", "ENETDOWN"])
+def test_a_client_that_cannot_be_accepted_yet(error: str) -> None:
+    """It is served when it can; what was lacking is the server's failure."""
+    lacks = error in ("EMFILE", "ENFILE", "ENOBUFS")
+    run = simulate([["beyond/ping-rc-0/server", *COMMON], CLIENT], "--fail", f"0:accept:1:{error}")
+    assert run.statuses == [int(lacks), 0] and ("clients have to wait" in run.err) == lacks, run.why()

@@ -72,7 +72,7 @@ def fail_each(stage: Stage, transport: list[str], side: int, often: int, server:
     assert "ibv_dereg_mr" in failed and len(failed) > 9, failed
 
 
-ALLOCATIONS = ("malloc", "calloc", "realloc", "aligned_alloc", "posix_memalign", "eventfd", "sigaction", "socket")
+ALLOCATIONS = ("malloc", "calloc", "realloc", "aligned_alloc", "posix_memalign", "eventfd", "sigaction", "socket", "accept")
 
 
 def fail_each_allocation(stage: Stage, transport: list[str], side: int, name: str) -> int:
