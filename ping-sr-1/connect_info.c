@@ -126,6 +126,7 @@ static enum our_refusal_reason reason_of(int error)
 	case EMSGSIZE: /* our_check_data_size has set the limit */
 		return OUR_REFUSED_SIZE;
 	case EBUSY:
+	case ENOBUFS: /* more wait already than we keep in mind */
 		return OUR_REFUSED_MAX_CLIENTS;
 	case EDQUOT:
 		return OUR_REFUSED_MEMORY;
@@ -149,7 +150,7 @@ static size_t refuse(struct our_control *control, int error, uint8_t *data)
 		refusal.reason = reason_of(error);
 	if (refusal.reason == OUR_REFUSED_BUSY)
 		refusal.limit = our_stop_requested(control->stop) ? 0 : run->options->clients;
-	else if (refusal.reason == OUR_REFUSED_MAX_CLIENTS && !refusal.limit)
+	else if (refusal.reason == OUR_REFUSED_MAX_CLIENTS && error == EBUSY && !refusal.limit)
 		refusal.limit = run->admission->max_clients;
 	else if (refusal.reason == OUR_REFUSED_MEMORY)
 		refusal.limit = our_memory_left(run->admission);
@@ -192,6 +193,10 @@ static void explain(const struct our_cm_event *event, char *text, size_t size)
 			 refusal.limit);
 		break;
 	case OUR_REFUSED_MAX_CLIENTS:
+		if (!refusal.limit) {
+			snprintf(text, size, "it is busy: too many clients wait to be served");
+			break;
+		}
 		snprintf(text, size,
 			 "it is busy: it serves %" PRIu64 " clients at a time (--max-clients)",
 			 refusal.limit);

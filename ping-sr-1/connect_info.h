@@ -51,7 +51,7 @@ enum our_refusal_reason {
 	OUR_REFUSED_BUSY = 6,        /* or has the `limit` clients that it was told to serve, */
 	OUR_REFUSED_DESCRIPTORS = 7, /* or no file descriptor is left, */
 	OUR_REFUSED_MEMORY = 8,      /* or only `limit` bytes are left of its memory for clients, */
-	OUR_REFUSED_MAX_CLIENTS = 9, /* or it serves `limit` clients, the most at a time */
+	OUR_REFUSED_MAX_CLIENTS = 9, /* or it serves `limit` clients at a time; 0: too many wait */
 };
 
 struct our_refusal {

@@ -78,7 +78,7 @@ static void handle_event(struct our_control *control, struct queued_event *queue
 	if (queued->event.type == RDMA_CM_EVENT_CONNECT_REQUEST) {
 		if (events->refusing || events->requests == MAX_REQUESTS) {
 			our_reject_request(control, queued->event.cm_id,
-					   events->refusing ? EUSERS : EBUSY);
+					   events->refusing ? EUSERS : ENOBUFS);
 			free(queued);
 			return;
 		}

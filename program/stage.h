@@ -52,9 +52,9 @@ struct our_connect_info_ops {
 	/*
 	 * Server: writes the reason for a refusal into `data`, for rdma_reject: see config->refuse. This
 	 * is the reason that `take` has found, or what `error` means to the client: EUSERS, all clients of
-	 * -n have come; EINTR, we were told to stop; EBUSY, too many at a time; EDQUOT, no memory is
-	 * left for it; EMFILE, no descriptor; any other: something else ran out. Returns its length in
-	 * bytes.
+	 * -n have come; EINTR, we were told to stop; EBUSY, too many at a time; ENOBUFS, too many others
+	 * wait; EDQUOT, no memory is left for it; EMFILE, no descriptor; any other: something else ran
+	 * out. Returns its length in bytes.
 	 */
 	size_t (*refuse)(struct our_control *control, int error, uint8_t *data);
 

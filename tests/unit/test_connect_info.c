@@ -214,6 +214,7 @@ static const struct {
 } failures[] = {
 	{ EUSERS, OUR_REFUSED_BUSY, 3, "it was to serve 3 clients (-n)" },
 	{ EBUSY, OUR_REFUSED_MAX_CLIENTS, 2, "it serves 2 clients at a time" },
+	{ ENOBUFS, OUR_REFUSED_MAX_CLIENTS, 0, "too many clients wait" },
 	{ EDQUOT, OUR_REFUSED_MEMORY, 95, "95 bytes are left (--max-memory" },
 	{ EMFILE, OUR_REFUSED_DESCRIPTORS, 0, "no file descriptor left" },
 	{ ENFILE, OUR_REFUSED_DESCRIPTORS, 0, "no file descriptor left" },

@@ -18,7 +18,7 @@ REASONS = {
     6: "the server has all the clients that it is to serve",
     7: "the server has no file descriptor left",
     8: "the server has not that much memory left for clients",
-    9: "the server serves as many clients as it may at a time",
+    9: "the server has waiting, or serves, as many clients as it may at a time",
 }
 
 
