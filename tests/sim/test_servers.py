@@ -99,6 +99,14 @@ def test_a_server_that(row: Row, transport: list[str]) -> None:
     assert row.never not in run.err, run.why()
 
 
+def test_too_many_clients_wait() -> None:
+    """The only one that is wanted says nothing: one more than the server keeps in mind, and it may serve a thousand at a time."""
+    server, silent, waits = (program.format(a=ADDRESS).split() for program in ("ping-sr-2/server -q -n 1 -a {a}", client("ping-sr-2"), later(1, client("ping-sr-2"))))
+    run = simulate([server, silent, *[waits] * 65], "--fail", "1:rdma_get_cm_event:3:SILENCE")
+    assert run.err.count("refused us: it is busy: too many clients wait to be served") == 1, run.why()
+    assert "--max-clients" not in run.err and run.statuses[0] == 0, run.why()
+
+
 MOVES = re.compile(r"^\[ *[\d.]+ us\] 0\.\d+ +\d+ (?:(ibv_post_srq_recv)|(= completion RECV)|(ibv_modify_srq))\b", re.MULTILINE)
 
 
