@@ -96,8 +96,9 @@ static int send_and_recv(struct our_control *client)
 }
 
 /*
- * Goes on with the first message that has no answer: run->message, which outlives the connection. An
- * answer counts as soon as it is here, whatever comes after it.
+ * Goes on with the first message that is not over: run->message, which outlives the connection. One is
+ * over when its answer is here and its send has completed. If the connection ends in between, it is sent
+ * again, as if the answer had been lost: the server's journal has it.
  */
 static int exchange_messages(struct our_control *client)
 {
