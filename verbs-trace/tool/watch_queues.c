@@ -234,7 +234,7 @@ void watch_sent_ex(struct call *call, struct ibv_qp_ex *qp)
 {
 	struct object *object = object_of(KIND_QP, qp);
 
-	if (object)
+	if (object && object->failed_thread)
 		judge_post(call, object);
 }
 
