@@ -255,6 +255,7 @@ static int create(struct our_control *control)
 
 err_destroy_event_channel:
 	rdma_destroy_event_channel(control->cm_channel);
+	control->cm_channel = NULL;
 err_free_events:
 	free_events(control);
 	return ret;

@@ -20,6 +20,7 @@ static int create(struct our_control *control)
 	if (fcntl(control->cm_channel->fd, F_SETFL, O_NONBLOCK)) {
 		ret = our_tell_error(control->config, "fcntl", errno, NULL);
 		rdma_destroy_event_channel(control->cm_channel);
+		control->cm_channel = NULL;
 	}
 	return ret;
 }
