@@ -18,8 +18,11 @@ from tools.stages import facts
 
 POLLS, SLEEPS, BOTH, ONE_SIDED = "polls", "sleeps", "polls, then sleeps", "one-sided"
 MANY = 1_000_000_000  # messages: practically without end
+HOUR_S = 3600  # the same, in seconds
 EVENTS = "ping-rc-0-events"  # ping-rc-0 with a completion channel
 UNTOLD = [*(name for name, said in facts().items() if not said["negotiates"]), EVENTS]  # how many messages there will be
+# Their servers wait for what a client has announced, even if it leaves: it announces a time, and no number.
+UNHEARD = [name for name, said in facts().items() if said["negotiates"] and not said["notices_death"]]
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,11 @@ class Way:
         return self.family in ("ours", "tcp")
 
     @property
+    def unheard(self) -> bool:
+        """Whether its server does not hear of a client that ends early; see UNHEARD."""
+        return self.name in UNHEARD or self.name.startswith("nine-none-")
+
+    @property
     def ends_by_signal(self) -> bool:
         """Whether client and server end with their statistics when the client is told to stop."""
         return self.family == "tcp" or (self.family == "ours" and self.name not in UNTOLD)
@@ -84,14 +92,16 @@ def ours(way: Way, wish: Wish) -> tuple[list[str], list[str]]:
     size = ["-s", str(wish.size)] if way.sized else []
     both = ["-q", "-j", "-a", wish.address, "-p", str(wish.port), *size, *way.options]
     server = [f"{way.program}/server", *both, *way.server_options]
-    client = [f"{way.program}/client", *both, "-c", str(max(2, messages)), *way.client_options]
+    client = [f"{way.program}/client", *both, *way.client_options]
+    if not way.unheard:
+        client += ["-c", str(max(2, messages))]
     if way.name in UNTOLD:
         server += ["-c", str(messages)]
     else:
         server += ["-n", str(wish.clients)]
         client += ["-w", "10"]
-    if wish.until:
-        client += ["-D", str(wish.until)]
+    if wish.until or way.unheard:
+        client += ["-D", str(wish.until or HOUR_S)]
     if way.stream:
         client += ["-b", str(wish.depth)]
     if wish.rate:
