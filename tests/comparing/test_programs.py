@@ -116,6 +116,12 @@ class Ways(unittest.TestCase):
             server, client = ways.commands(ways.WAYS[name], self.WISH)
             self.assertEqual(server[server.index("-c") + 1], client[client.index("-c") + 1])
 
+    def test_a_client_whose_server_does_not_hear_of_its_end_announces_a_time(self) -> None:
+        for name in ("ping-sr-1", "ping-sr-2e", "nine-none-channel"):
+            _, client = ways.commands(ways.WAYS[name], self.WISH)
+            self.assertIn("-D", client)
+            self.assertNotIn("-c", client)
+
     def test_perftest_gets_a_count_and_the_address_last(self) -> None:
         server, client = ways.commands(ways.WAYS["ib_send_lat -e"], self.WISH)
         self.assertEqual(client, [*server, "192.0.2.1"])
