@@ -128,7 +128,8 @@ SERVERS = [
     Odd("takes all lines", "talk-rdma-0", SLOT, "3 lines said, 0 heard", status=0),
     Odd("changes a line as it takes it", "talk-rdma-0", f"{SLOT} --garble 1", "line 2 is not in the other side's memory as it was written"),
     Odd("takes one line", "talk-rdma-0", f"{SLOT} --silent-after 1", " said nothing for 1 s, after 0 messages", "--timeout 1"),
-    Odd("says a line with another sum", "talk-rdma-0", f"{SLOT} --bad-mark", " said nothing for 1 s, after 0 messages", "--timeout 1"),
+    Odd("says a line with another sum", "talk-rdma-0", f"{SLOT} --bad-mark 3", " said nothing for 1 s, after 0 messages", "--timeout 1"),
+    Odd("says a line that is longer than its slot", "talk-rdma-0", f"{SLOT} --bad-mark 65535", " said nothing for 1 s, after 0 messages", "--timeout 1"),
     Odd("counts a line that it has not said", "talk-rdma-0", f"{SLOT} --count-off 1", "the other side has said 1 lines, and 0 were heard"),
     Odd("counts in four bytes", "talk-rdma-0", f"{SLOT} --short-count", "3 lines said, 0 heard", status=0),
 ]  # fmt: skip
@@ -139,8 +140,10 @@ def test_a_server_that(server: Server, client: Client, row: Odd, stage: Stage) -
     s = server("--server", wire(stage), row.peer, program="build/tests/peer")
     how: dict[str, Any] = {"stdin": TYPED} if talks(stage) else {}
     usual = "" if talks(stage) else "-c 20" if stage.name == "count-atomic-1" else "-c 20 -s 64"
-    c = client("" if talks(stage) or "--depth" in row.options else "-q", usual, row.options, **how).ends(row.status)
+    quiet = "" if talks(stage) or "--depth" in row.options else "-q" if "-v" not in row.options else "-q -j"
+    c = client(quiet, usual, row.options, **how).ends(row.status)
     assert row.said in c.err and (row.said or not c.err)
+    assert '"verified": true' not in c.out or not row.status
     s.ends(0, 1, 3)
 
 
@@ -195,12 +198,14 @@ CLIENTS = [
     Odd("leaves without its count", "pubsub-rdma-2 ping-rdma-1", f"--leave-after 0 --announce {UNLIMITED}", "the client left after "),
     Odd("leaves the talk", "talk-rdma-0", "--leave-after 1", "the client left after "),
     Odd("counts one more", READ_BACK, "--count-off 1", "the client says that it is done after 21 messages, and 20 were due"),
+    Odd("ends before it has sent all", "ping-rdma-3", "-c 10 --announce 20", "the client left after 10 messages"),
     Odd("counts in four bytes", READ_BACK, "--short-count"),
     Odd("counts one more in four bytes", READ_BACK, "--short-count --count-off 1", "done after 90194313216 messages, and 20 were due"),
     Odd("counts less than it says", "count-atomic-1", f"--announce {UNLIMITED} --count-off 1",
         "but the clients' counts add up to"),
     Odd("changes a line as it takes it", "talk-rdma-0", "--garble 1", "line 2 is not in the other side's memory as it was written"),
-    Odd("says a line with another sum", "talk-rdma-0", "--bad-mark", " said nothing for 1 s, after 0 messages", "--timeout 1"),
+    Odd("says a line with another sum", "talk-rdma-0", "--bad-mark 3", " said nothing for 1 s, after 0 messages", "--timeout 1"),
+    Odd("says a line that is longer than its slot", "talk-rdma-0", "--bad-mark 65535", " said nothing for 1 s, after 0 messages", "--timeout 1"),
     Odd("counts a line that it has not said", "talk-rdma-0", "--count-off 1", "the other side has said 1 lines, and 0 were heard"),
 ]  # fmt: skip
 HONEST = {"talk-rdma-0": "-q", "pubsub-rdma-1": "-q -v -s {record} -c 5", "pubsub-rdma-2": "-q -v -s {record} -c 5", "blast-sr-2": "-q -v -c 20 -b 4"}

@@ -28,7 +28,7 @@ static __attribute__((noreturn)) void usage(void)
 	      "    [--leave-after N] [--garble N [--garble-at BYTE]] [--accept-data BYTES]\n"
 	      "    [--refuse [--raw-private HEX]]; one-sided:\n"
 	      "    [--short-by BYTES] [--count-off N] [--short-count]; server: --memory KIND, see memory.c;\n"
-	      "    --talk [--bad-mark] listens to the lines of talk-rdma-0, see talk.c\n"
+	      "    --talk [--bad-mark LENGTH] listens to the lines of talk-rdma-0, see talk.c\n"
 	      "  --crowd silent|nonsense|half --window N: see crowd.c\n",
 	      stderr);
 	exit(2);
@@ -103,6 +103,7 @@ static const struct {
 	NUMBER("accept-data", accept_data, 0, 255),
 	NUMBER("short-by", short_by, 0, UINT32_MAX),
 	NUMBER("count-off", count_off, 0, UINT64_MAX),
+	NUMBER("bad-mark", bad_mark, 1, UINT16_MAX),
 };
 #define NUMBERS (sizeof(numbers) / sizeof(numbers[0]))
 
@@ -139,7 +140,6 @@ static void list_options(struct peer *p, struct option *longs)
 		{ "refuse", 0, &p->refuses, 1 },
 		{ "short-count", 0, &p->short_count, 1 },
 		{ "talk", 0, &p->talks, 1 },
-		{ "bad-mark", 0, &p->bad_mark, 1 },
 		{ "reach", 1, NULL, 'h' },
 		{ "memory", 1, NULL, 'm' },
 		{ "crowd", 1, NULL, 'C' },

@@ -75,7 +75,7 @@ struct peer {
 	int short_count;       /* one-sided: the count has four bytes, with zeros behind */
 	const char *memory; /* one-sided: what its server's buffer shows, see memory.c; or NULL */
 	int talks;          /* one-sided: it listens to the lines of talk-rdma-0 */
-	int bad_mark;       /* one-sided: it says a line with a wrong sum */
+	uint64_t bad_mark;  /* one-sided: length of the line that it says with a wrong sum; or 0 */
 	uint64_t timeout;   /* seconds */
 	uint64_t sleep_ms;  /* how late a blast client looks for credits that it lacks */
 	uint8_t raw_data[255];

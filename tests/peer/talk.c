@@ -4,7 +4,7 @@
  * line: it takes those of the other side.
  *
  * Contract: as messages.c. It tells its count, none, at once; --garble changes a mark as it takes that
- * line; --bad-mark says one line whose sum is another.
+ * line; --bad-mark says one line of that length, whose sum is another.
  */
 #include "peer.h"
 
@@ -18,7 +18,7 @@ static void say_what_does_not_fit(struct peer *p, const struct remote *remote)
 
 	mark.address += MARK;
 	p->size = 8; /* of the WRITE, and of the slots it knows */
-	put64(slot(p, OWN_SLOT), 1ull << 32 | 3 << 16 | 0xffff);
+	put64(slot(p, OWN_SLOT), 1ull << 32 | p->bad_mark << 16 | 0xffff);
 	reach(p, IBV_WR_RDMA_WRITE, &mark, 0);
 	p->size = size;
 }
