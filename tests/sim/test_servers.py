@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from sim.simulation import ADDRESS, OF_ITS_OWN, TRANSPORTS, Run, simulate
@@ -34,6 +35,7 @@ class Row:
     told: bool = False  # it serves until it is told to stop
     transports: str = "RoCE iWARP"
     options: tuple[str, ...] = ()  # of verbs-sim
+    steps: str = ""  # of the run, separated by |
 
 
 def client(stage: str, how: str = "-q -v -c 20 -s 64") -> str:
@@ -50,6 +52,7 @@ COUNT = "beyond/count-atomic-1"
 SRQ, LONG = "beyond/ping-srq-4", "-q -v -c 20 -s 64 --rate 5"
 FULL = "refused us: it is busy: it was to serve 1 clients (-n)"
 SENDS = "build/tests/peer --client --stage 0 -s 64 -a {a}"
+SILENT = "build/tests/peer --client --stage 1 -s 64 -c 20 --silent-after 3 -a {a}"
 ROWS = [
     # Places.
     *(
@@ -60,6 +63,14 @@ ROWS = [
         Row(f"{stage} gives the place of one that failed to the next", f"{stage}/server -q -n 1 --max-clients 1",
             (client(stage), later(1, client(stage))), (1, 0), "rdma_create_qp", fault="0:rdma_create_qp:1", status=1)
         for stage in ("ping-sr-2", "ping-sr-4", "blast-sr-2", SRQ)
+    ),
+    Row("ping-sr-5 goes on when it could not measure its wake-up", "ping-sr-5/server -q -n 1",
+        (client("ping-sr-5"), later(1, client("ping-sr-5"))), (1, 0), "pthread_create", fault="0:pthread_create:4", status=1),
+    # It is told to stop, and waits for a client that does not answer.
+    *(
+        Row(f"{stage} takes no more clients while it leaves", f"{stage}/server -q -n 0 --timeout 90", (f"{SILENT} {how}", later(2, client(stage, "-q -c 20"))),
+            (0, 1), "refused us: it is leaving", steps="wait 1|signal 0 SIGTERM", transports="RoCE")
+        for stage, how in (("ping-sr-2", ""), ("ping-sr-3", ""), ("ping-sr-4", ""), ("ping-sr-5", ""), (SRQ, ""), ("blast-sr-2", "--blast"))
     ),
     # Memory, of which it names how much there is.
     *(
@@ -82,6 +93,11 @@ ROWS = [
         "--sge 3 is more than rxe0 takes: 2", 2, status=1, told=True, transports="RoCE", options=("--device", "roce,max_sge=2")),
     Row("counts what it has sent", "build/examples/srq_server {a}", (f"{SENDS} -c 400 --silent-after 300 --timeout 20",), (0,),
         never="does not take its messages", told=True),
+    Row("keeps who takes its messages when others keep its buffers", "build/examples/srq_server {a}",
+        (f"{SENDS} --greedy 8 --silent-after 0 --timeout 20",) * 34 + ("build/examples/echo_client {a} 12321 46000 4096",), (0,) * 35,
+        "a client does not take its messages", 34, told=True, transports="RoCE"),
+    Row("takes no block that is longer than its memory", "build/examples/write_server {a}", (SENDS.replace("64", "4 -c 1"),), (1,),
+        "write_server: a block cannot have ", status=1),
 ]  # fmt: skip
 
 
@@ -89,10 +105,12 @@ ROWS = [
     "row, transport",
     [pytest.param(row, TRANSPORTS[one], id=f"{one}-{row.what.replace(' ', '-')}") for row in ROWS for one in row.transports.split()],
 )
-def test_a_server_that(row: Row, transport: list[str]) -> None:
+def test_a_server_that(row: Row, transport: list[str], tmp_path: Path) -> None:
     server = row.server if "{a}" in row.server or "-a " in row.server else f"{row.server} -a {{a}}"
     programs = [program.format(a=ADDRESS).split() for program in (server, *row.clients)]
-    run: Run = simulate(programs, *(row.options or transport), *(["--fail", row.fault] if row.fault else []))
+    (tmp_path / "steps").write_text(row.steps.replace("|", "\n") + "\n")
+    how = [*(["--fail", row.fault] if row.fault else []), *(["--steps", str(tmp_path / "steps")] if row.steps else [])]
+    run: Run = simulate(programs, *(row.options or transport), *how)
     assert run.exit not in {*OF_ITS_OWN} - {LEFT} and "of program 0" not in run.left, run.why()
     assert run.statuses == [row.status, *row.statuses] and run.told == [0] * row.told, run.why()
     assert run.err.count(row.said) == row.times or not row.said, run.why()
