@@ -11,9 +11,11 @@ import importlib
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
-from sim.simulation import ADDRESS, OF_ITS_OWN, TRANSPORTS, Run, simulate
+from sim.simulation import ADDRESS, OF_ITS_OWN, SIDES, TRANSPORTS, Run, calls_of, each_stage, simulate
+from sim.simulation import pair as two_of
 from live.table import STAGES, Stage
 
 wire: Callable[[Stage], str] = importlib.import_module("live.test_odd_peers").wire
@@ -99,6 +101,8 @@ SILENCE = [
          " said nothing for 12 s, after 3 messages", asked=NEVER),
     Wait("asks nobody who may READ", "ping-rdma-1 ping-rdma-2", "--silent-after 3 --timeout 40", "-q --timeout 29",
          " said nothing for 29 s, after ", sides="server", asked=NEVER, transports="iWARP"),
+    Wait("asks nobody who writes to it", "pubsub-rdma-2", "--silent-after 0 --timeout 70", "-q --timeout 59",
+         " said nothing for 59 s, after ", sides="client", asked=NEVER, transports="iWARP"),
     Wait("says nothing when it is to be quiet", "ping-sr-0", "--silent-after 10 --timeout 40", "-q --timeout 29",
          " said nothing for 29 s, after ", least_s=29, most_s=31),
     # The other side answers no disconnect request, which is repeated, and then given up; on iWARP its kernel does.
@@ -172,7 +176,7 @@ def leaves_s(run: Run, number: int) -> float:
     return calls(run, number)[-1][0]
 
 
-@rows([Wait("is told to stop", WATCHES, "--silent-after 3 --timeout 60", STAYS, transports="RoCE")])
+@rows([Wait("is told to stop", f"ping-sr-2e {WATCHES}", "--silent-after 3 --timeout 60", STAYS, transports="RoCE")])
 def test_it_leaves_at_once_when_it_is_told_again(wait: Wait, stage: Stage, side: str, transport: str) -> None:
     """The other side does not answer its disconnect request, which may be lost, and is repeated after some seconds. The
     simulation tells all programs to stop when its patience ends, or at the next event: a keepalive at 10 s."""
@@ -208,6 +212,7 @@ class Pair:
     least_s: float = 0
     most_s: float = 1e9
     transports: str = "RoCE iWARP"
+    fault: str = ""  # option --fail
 
 
 ASKS = "has the other side been started with the same -c and -s?"
@@ -221,6 +226,8 @@ PAIRS = [
     Pair("holds the lock for more than a second", "beyond/count-atomic-1", "", "-q -c 20 --lock --hold 1500000 -v",
          "counted to 20, and the clients' counts add up to 20", least_s=30, most_s=33, transports="RoCE"),
     Pair("writes no message before it is due", "beyond/blast-rdma-1", "", "-q -c 20 -b 20 --chain 20 --rate 10", least_s=1.9, most_s=4),
+    Pair("gives up before its device does", "beyond/blast-rdma-1", "", "-q -c 2000 -b 4 --rate 10 --timeout 5",
+         client_says="the server said nothing for 5 s, after ", status=1, transports="RoCE", fault="1:ibv_post_send:20:SILENCE"),
     Pair("has immediate data at the client alone", "beyond/ping-rdma-3", "", "-q -c 20 --immediate --timeout 2",
          "is ping-rdma-3's --immediate given to one side only?", "", 1, transports="RoCE"),
     Pair("has immediate data at the server alone", "beyond/ping-rdma-3", "--immediate --timeout 1", "-q -c 20 --timeout 5",
@@ -231,12 +238,25 @@ PAIRS = [
 @pytest.mark.parametrize("pair, transport", [pytest.param(p, one, id=f"{p.stage}-{one}-{p.what}") for p in PAIRS for one in p.transports.split()])
 def test_a_pair_that(pair: Pair, transport: str) -> None:
     server, client = (f"{pair.stage}/{side} -a {ADDRESS} {how}".split() for side, how in (("server", pair.server), ("client", pair.client)))
-    run = simulate([server, client], *TRANSPORTS[transport])
+    run = simulate([server, client], *TRANSPORTS[transport], *(["--fail", pair.fault] if pair.fault else []))
     assert run.exit in (0, pair.status) and run.statuses == [0, pair.status], run.why()
     assert pair.least_s <= run.ms / 1000 <= pair.most_s, run.ms
     for side, said in (("server", pair.server_says), ("client", pair.client_says)):
         lines = re.findall(rf"/{side}: (?!listening on )(.*)$", run.err, re.MULTILINE)
         assert said in "\n".join(lines) and (said or not lines or pair.status), lines
+
+
+@pytest.mark.parametrize("side", [0, 1], ids=SIDES)
+@each_stage
+def test_one_that_is_stopped_and_goes_on(stage: Stage, transport: list[str], side: int, tmp_path: Path) -> None:
+    """Three times, for longer than a keepalive may take, and in all for longer than a peer may be silent: nothing is lost."""
+    programs = two_of(stage, 20)
+    (tmp_path / "steps").write_text(f"wait 25\nsignal {side} SIGCONT\n" * 3)
+    names = calls_of(programs, side, *transport)
+    first, last = names.index("ibv_poll_cq"), len(names) - 12
+    stops = [word for part in (1, 2, 3) for word in ("--fail", f"{side}:{first + (last - first) * part // 4}:SIGSTOP")]
+    run = simulate(programs, *transport, *stops, "--steps", str(tmp_path / "steps"))
+    assert not run.exit and not any(run.statuses) and run.ms >= 75000, run.why()
 
 
 # ---- Clients in turn, for whom little memory or few receives are left -------------------------------------
@@ -280,7 +300,7 @@ def test_a_pool_whose_receives_may_be_lost_is_given_up(how: str, pools: int) -> 
     assert [name for *_, name in calls(run, 0)].count("ibv_create_srq") == pools, run.why()
 
 
-WASTE = "--one-more|--greedy 6 --silent-after 0 --timeout 5|--die-after 3|--send-size 63|--leave-after 5"
+WASTE = "--greedy 1 -c 1 --silent-after 0 --timeout 5|--one-more|--greedy 6 --silent-after 0 --timeout 5|--die-after 3|--send-size 63|--leave-after 5"
 
 
 @pytest.mark.parametrize("how", WASTE.split("|"))
