@@ -5,6 +5,7 @@ asks of 6.1 is compared with the drivers: drivers/test_simulation.py."""
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from sim.simulation import ADDRESS, simulate
@@ -85,6 +86,17 @@ def test_a_completion_that_failed(pair: list[list[str]], side: int) -> None:
     """Its status is the cause."""
     run = simulate(pair, "--fail", f"{side}:ibv_poll_cq:1:LOC_QP_OP_ERR")
     assert re.search(r": (send|receive): Input/output error \(5\): (local QP operation|Work Request Flushed) [Ee]rror\n", run.err), run.why()
+
+
+def test_a_server_that_is_late_for_a_while(tmp_path: Path) -> None:
+    """What comes late counts as lost, and all that comes afterwards arrives, however often that was so."""
+    steps = tmp_path / "steps"
+    steps.write_text("wait 1\nsignal 0 SIGCONT\n" * 5)
+    stops = [word for number in range(20, 70, 10) for word in ("--fail", f"0:ibv_post_send:{number}:SIGSTOP")]
+    argv = [["beyond/ping-ud-0/server", "-a", ADDRESS], ["beyond/ping-ud-0/client", "-a", ADDRESS, "-c", "200", "-w", "2"]]
+    run = simulate(argv, *stops, "--steps", str(steps))
+    (lost, late), ms = re.findall(r"(\d+) lost \((\d+) came late or twice\)", run.out)[0], 5000
+    assert not run.exit and 10 <= int(lost) == int(late) <= 2 * ms // 100, run.why()
 
 
 def test_members_that_miss_different_messages() -> None:

@@ -65,6 +65,16 @@ def test_each_of_its_servers_is_killed(transport: list[str], tmp_path: Path) -> 
         assert done.statuses == [KILLED] * 5 + [0, 0], done.why()
 
 
+@OVER
+def test_a_run_for_a_time_goes_on(transport: list[str], tmp_path: Path) -> None:
+    """Over a new connection, and no server expects messages after its end."""
+    fault = "1:ibv_post_send:4:RETRY_EXC_ERR"
+    server = [f"{STAGE}/server", "-j", "-n", "2", "-a", ADDRESS, "--journal", str(tmp_path)]
+    done = simulate([server, [f"{STAGE}/client", "-j", "-a", ADDRESS, *"-w 60 -D 2 --rate 10".split()]], *transport, "--fail", fault)
+    *_, one, other = [json.loads(line)["complete"] for line in done.out.splitlines()]
+    assert not done.exit and one and other and "goes on with message" in done.err and "left after" not in done.err, done.why()
+
+
 @pytest.mark.parametrize("how", ["RETRY_EXC_ERR", "WR_FLUSH_ERR"])
 @OVER
 def test_its_connection_breaks(transport: list[str], how: str, tmp_path: Path) -> None:
