@@ -253,7 +253,19 @@ def test_the_store(transport: list[str]) -> None:
     assert [text for _, text in calls(run)[1]].count("ibv_post_send") == 100
 
 
-@pytest.mark.parametrize("client", ["echo_client", "plain/echo_client", "loop_client"])
+CLIENTS = ["echo_client", "plain/echo_client", "loop_client"]
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_server_that_does_not_answer_the_disconnect(client: str) -> None:
+    """It has answered all messages: after some seconds the client ends as usual."""
+    server = ["build/tests/peer", "--server", "--stage", "0", "-a", ADDRESS, "-c", "3", "-s", "64", "--silent-after", "3"]
+    run = simulate([server, [f"build/examples/{client}", ADDRESS, "12321", "3"]], "--trace")
+    assert run.statuses == [0, 0] and "3 messages of 64 bytes" in run.out, run.why()
+    assert calls(run)[1][-1][0] < 20e6
+
+
+@pytest.mark.parametrize("client", CLIENTS)
 def test_an_answer_is_compared(client: str) -> None:
     """Of an odd server, which changes the second one."""
     server = ["build/tests/peer", "--server", "--stage", "0", "-a", ADDRESS, "-c", "3", "-s", "64", "--garble", "1"]

@@ -136,6 +136,16 @@ def test_it_is_told_to_stop_or_of_what_it_does_not_expect(pair: tuple[str, ...],
         assert how != "ADDR_CHANGE" or not any(run.statuses) or ": RDMA_CM_EVENT_ADDR_CHANGE" in run.err, run.why()
 
 
+@pytest.mark.parametrize("transport", TRANSPORTS.values(), ids=TRANSPORTS)
+@pytest.mark.parametrize("name", [name for name in PAIRS if "-ud" not in name])
+def test_the_device_of_a_server_is_removed(name: str, transport: list[str]) -> None:
+    """Before a client has come, or when it comes: both programs end."""
+    calls = calls_of(PAIRS[name], [], 0)
+    for call in range(calls.index("rdma_bind_addr") + 1, calls.index("rdma_get_cm_event") + 2):
+        run = play(PAIRS[name], transport, "--fail", f"0:{call}:REMOVAL")
+        assert run.exit not in OF_ITS_OWN and {*run.statuses} <= {0, 1}, run.why()
+
+
 PIPES = [name for name in PAIRS if "-ud" not in name and name != "memory"]
 
 
