@@ -234,6 +234,42 @@ UNIT_TEST(signaled_sends_are_counted_until_they_complete)
 	ck_assert_uint_eq(one.sends, 0);
 }
 
+/* ---- The life of a connection ---- */
+
+static unsigned int established;
+
+static void count_established(struct our_control *agent)
+{
+	ck_assert(agent == control && !agent->accepted);
+	established++;
+}
+
+/* Its first message, and the event, in either order. */
+UNIT_TEST(an_agent_is_established_once)
+{
+	start(OUR_AGENT);
+	established = 0;
+	config.established = count_established;
+	our_note_established(control);
+	ck_assert(control->accepted);
+	our_note_established(control);
+	ck_assert_uint_eq(established, 1);
+}
+
+/* Whether or not this machine can have one. */
+UNIT_TEST(a_new_id_knows_nothing_of_the_last_one)
+{
+	start(OUR_CLIENT);
+	control->connected = control->accepted = control->complete = true;
+	control->ended = ECONNRESET;
+	atomic_store(&one.async.error, EIO);
+	if (!our_create_id(control))
+		our_destroy_id(control);
+	ck_assert(!control->connected && !control->accepted && !control->complete);
+	ck_assert_int_eq(control->ended, 0);
+	ck_assert_int_eq(atomic_load(&one.async.error), 0);
+}
+
 /* ---- Completions ---- */
 
 UNIT_TEST(what_a_completion_says)
