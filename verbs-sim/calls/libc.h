@@ -7,6 +7,8 @@
 #define VERBS_SIM_CALLS_LIBC_H
 #include <poll.h>
 #include <signal.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <time.h>
 
 #include "verbs-sim/device/device.h"
@@ -57,6 +59,23 @@ void sim_forget_socket(int fd);
  * closed its end, which answers with a reset. Only what follows fails.
  */
 bool sim_is_lost(int fd);
+
+/*
+ * ---- libc_names.c: addresses of sockets as names of UNIX-domain sockets ----
+ *
+ * A listener's name is its family and port. A client's has both ends of the connection, so that the
+ * server can say who it is. Each returns the length of the name.
+ */
+socklen_t sim_name_listener(struct sockaddr_un *name, int family, in_port_t port);
+socklen_t sim_name_client(struct sockaddr_un *name, const struct sockaddr_storage *own,
+			  const struct sockaddr_storage *peer);
+
+/* The client's ends of a name. Returns false if it is no client's. */
+bool sim_read_client(const struct sockaddr_un *name, struct sockaddr_storage *own,
+		     struct sockaddr_storage *peer);
+
+/* Of an address, by its family. */
+socklen_t sim_size_of(const struct sockaddr_storage *address);
 
 /* ---- libc_poll.c: waiting for descriptors, for other calls than poll(2) ---- */
 

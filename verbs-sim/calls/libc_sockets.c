@@ -3,14 +3,9 @@
  * libc: TCP sockets, and UDP sockets that are not written to. Each is a UNIX-domain socket with a
  * name of this run in place of an address: data arrive at once, any address is one of this host,
  * and runs beside each other do not share their ports.
- *
- * A listener's name is its family and port. A client's has, behind these, both ends of the
- * connection, so that the server can say who it is.
  */
 #include <errno.h>
 #include <poll.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -58,86 +53,6 @@ bool sim_is_lost(int fd)
 	return true;
 }
 
-/* ---- Addresses as names ---- */
-
-static socklen_t size_of(const struct sockaddr_storage *address)
-{
-	return address->ss_family == AF_INET6 ? sizeof(struct sockaddr_in6)
-					      : sizeof(struct sockaddr_in);
-}
-
-static void write_hex(char *text, const struct sockaddr_storage *address)
-{
-	const uint8_t *byte = (const uint8_t *)address;
-	socklen_t i;
-
-	for (i = sizeof(sa_family_t); i < size_of(address); i++)
-		text += sprintf(text, "%02x", byte[i]);
-}
-
-static void read_hex(const char *text, struct sockaddr_storage *address, int family)
-{
-	uint8_t *byte = (uint8_t *)address;
-	unsigned int value;
-	socklen_t i;
-
-	memset(address, 0, sizeof(*address));
-	address->ss_family = (sa_family_t)family;
-	for (i = sizeof(sa_family_t); i < size_of(address) && sscanf(text, "%2x", &value) == 1;
-	     i++) {
-		byte[i] = (uint8_t)value;
-		text += 2;
-	}
-}
-
-/* The name is in the abstract namespace: it begins with a zero byte. */
-static socklen_t name_it(struct sockaddr_un *name, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static socklen_t name_it(struct sockaddr_un *name, const char *format, ...)
-{
-	va_list arguments;
-	int length;
-
-	memset(name, 0, sizeof(*name));
-	name->sun_family = AF_UNIX;
-	va_start(arguments, format);
-	length = vsnprintf(name->sun_path + 1, sizeof(name->sun_path) - 1, format, arguments);
-	va_end(arguments);
-	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
-}
-
-static socklen_t name_listener(struct sockaddr_un *name, struct sockaddr_storage *address)
-{
-	return name_it(name, "verbs-sim %d %d %d", sim_world->runner_pid, address->ss_family,
-		       ntohs(*sim_port_of(address)));
-}
-
-/* Without scope and zeros of padding: a name has at most 107 bytes. */
-static socklen_t name_client(struct sockaddr_un *name, const struct ends *ends)
-{
-	char own[2 * sizeof(struct sockaddr_in6) + 1], peer[sizeof(own)];
-
-	write_hex(own, &ends->own);
-	write_hex(peer, &ends->peer);
-	return name_it(name, "c%d %x %.44s %.44s", sim_world->runner_pid, ends->own.ss_family, own,
-		       peer);
-}
-
-/* Of an accepted socket: the client's peer is this end. */
-static bool read_client(const struct sockaddr_un *name, struct ends *ends)
-{
-	char first[64], second[64];
-	unsigned int family;
-	int pid;
-
-	if (sscanf(name->sun_path + 1, "c%d %x %63s %63s", &pid, &family, first, second) != 4)
-		return false;
-	read_hex(first, &ends->peer, (int)family);
-	read_hex(second, &ends->own, (int)family);
-	return true;
-}
-
 /* ---- Calls ---- */
 
 EXPORTED int socket(int domain, int type, int protocol)
@@ -161,13 +76,11 @@ EXPORTED int socket(int domain, int type, int protocol)
 /* Another one, of IPv4, has this port of all addresses, which this one of IPv6 wants, too. */
 static bool is_taken(struct ends *ends)
 {
-	struct ends of_ipv4 = { .own.ss_family = AF_INET };
 	int fd = REAL(socket)(AF_UNIX, SOCK_STREAM, 0), ret;
 	struct sockaddr_un name;
 	socklen_t length;
 
-	*sim_port_of(&of_ipv4.own) = *sim_port_of(&ends->own);
-	length = name_listener(&name, &of_ipv4.own);
+	length = sim_name_listener(&name, AF_INET, *sim_port_of(&ends->own));
 	ret = REAL(bind)(fd, (struct sockaddr *)&name, length);
 	REAL(close)(fd);
 	return ret < 0;
@@ -188,7 +101,7 @@ EXPORTED int bind(int fd, const struct sockaddr *address, socklen_t length)
 		errno = EADDRINUSE;
 		return -1;
 	}
-	length = name_listener(&name, &ends->own);
+	length = sim_name_listener(&name, ends->own.ss_family, *sim_port_of(&ends->own));
 	return REAL(bind)(fd, (struct sockaddr *)&name, length);
 }
 
@@ -206,12 +119,12 @@ EXPORTED int connect(int fd, const struct sockaddr *address, socklen_t length)
 		ends->own = ends->peer; /* this host has all addresses */
 		*sim_port_of(&ends->own) =
 			htons((uint16_t)(FIRST_PORT + sim_world->next_port++ % 20000));
-		length = name_client(&name, ends);
+		length = sim_name_client(&name, &ends->own, &ends->peer);
 		REAL(bind)(fd, (struct sockaddr *)&name, length);
 	}
 	if (ends->datagrams)
 		return 0;
-	length = name_listener(&name, &ends->peer);
+	length = sim_name_listener(&name, ends->peer.ss_family, *sim_port_of(&ends->peer));
 	ret = REAL(connect)(fd, (struct sockaddr *)&name, length);
 	sim_wake_descriptor(NULL, sim_any_file);
 	return ret;
@@ -219,7 +132,7 @@ EXPORTED int connect(int fd, const struct sockaddr *address, socklen_t length)
 
 static void copy_out(const struct sockaddr_storage *from, struct sockaddr *to, socklen_t *length)
 {
-	socklen_t size = size_of(from);
+	socklen_t size = sim_size_of(from);
 
 	if (!to)
 		return;
@@ -249,7 +162,7 @@ EXPORTED int accept4(int fd, struct sockaddr *restrict address, socklen_t *restr
 	if (accepted < 0 || accepted >= MOST_DESCRIPTORS)
 		return accepted;
 	sim_wake_descriptor(NULL, sim_any_file);
-	if (!read_client(&name, &sockets[accepted]))
+	if (!sim_read_client(&name, &sockets[accepted].peer, &sockets[accepted].own))
 		sockets[accepted] = *ends;
 	copy_out(&sockets[accepted].peer, address, length);
 	return accepted;
