@@ -27,7 +27,7 @@ def ends(question: str, device: str, *options: str) -> str:
 @pytest.mark.parametrize(
     "device, granted",
     [
-        ("roce", "sends 5, receives 5, inline 64, CQ 5, pool 7"),  # pieces of 16; a power of two less one
+        ("roce", "sends 5, receives 5, inline 60, CQ 5, pool 7"),  # a power of two less one
         ("iwarp", "sends 5, receives 5, inline 60, CQ 8, pool 5"),
         ("roce,rounds_wr=1,inline_piece=100,rounds_cq=1,rounds_srq=0", "sends 8, receives 8, inline 100, CQ 8, pool 5"),
     ],

@@ -15,7 +15,7 @@
 /* As soft-RoCE: inline data are in the place of SGEs. */
 static void grant_inline(struct ibv_qp_cap *cap, uint32_t piece)
 {
-	uint32_t pieces = (cap->max_inline_data + piece - 1) / piece;
+	uint32_t pieces = cap->max_inline_data / piece;
 
 	if (cap->max_send_sge < pieces)
 		cap->max_send_sge = pieces;
