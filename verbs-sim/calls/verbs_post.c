@@ -45,7 +45,13 @@ static bool just_failed(const struct sim_qp *qp)
 	return qp->state == IBV_QPS_ERR && sim_world->now_ns - qp->failed_ns < 1000000;
 }
 
-/* Returns 0 or an errno value. */
+/* soft-iWARP's library copies what has room in an entry of its queue, whatever the QP was granted. */
+static bool is_inline_too_long(const struct sim_qp *qp, uint64_t length)
+{
+	return length > qp->cap.max_inline_data && length > sim_qp_traits(qp)->inline_anyway;
+}
+
+/* Returns 0 or an errno value, as the provider returns it. */
 static int check_send(const struct sim_qp *qp, const struct ibv_send_wr *wr)
 {
 	uint64_t length = length_of(wr->sg_list, wr->num_sge);
@@ -63,8 +69,8 @@ static int check_send(const struct sim_qp *qp, const struct ibv_send_wr *wr)
 	if (wr->num_sge < 0 || (uint32_t)wr->num_sge > qp->cap.max_send_sge ||
 	    length > sim_qp_traits(qp)->port.max_msg_sz || !can_send(qp, wr->opcode))
 		return EINVAL;
-	if (wr->send_flags & IBV_SEND_INLINE && (length > qp->cap.max_inline_data || reads))
-		return EINVAL;
+	if (wr->send_flags & IBV_SEND_INLINE && (is_inline_too_long(qp, length) || reads))
+		return sim_is_iwarp(qp) ? -EINVAL : EINVAL;
 	if (sim_is_atomic(wr->opcode) && length != 8)
 		return EINVAL;
 	return 0;
@@ -136,9 +142,11 @@ static int check_depth(struct sim_qp *qp, const struct ibv_send_wr *wr)
 	return EINVAL;
 }
 
-/* soft-iWARP returns -1, and the error in errno. */
+/* soft-iWARP returns -1 and the kernel's error in errno, or its library's own error, negative. */
 static int post_error(const struct sim_qp *qp, int error)
 {
+	if (error < 0)
+		return error;
 	errno = error;
 	return sim_is_iwarp(qp) ? -1 : error;
 }

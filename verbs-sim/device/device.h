@@ -306,6 +306,9 @@ void sim_check_recv(const struct sim_program *program, const struct sim_recv_que
 void sim_remember_data(const struct sim_qp *qp, struct sim_request *request);
 void sim_check_data(const struct sim_qp *qp, const struct sim_request *request);
 
+/* A request is posted: the QP must have been granted as many bytes as it has inline. */
+void sim_check_inline(const struct sim_qp *qp, const struct sim_request *request);
+
 /* A READ is posted: over iWARP the peer's device writes what it brings, to an address and a key. */
 void sim_check_sink(const struct sim_qp *qp, const struct sim_request *request);
 

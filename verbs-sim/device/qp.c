@@ -205,6 +205,7 @@ void sim_post(struct sim_qp *qp, struct sim_request *request)
 {
 	bool first = TAILQ_EMPTY(&qp->wire);
 
+	sim_check_inline(qp, request);
 	sim_check_sink(qp, request);
 	if (request->opcode == IBV_WR_RDMA_READ)
 		keep_first_pieces(request, sim_qp_traits(qp)->attr.max_sge_rd);

@@ -83,6 +83,15 @@ void sim_check_data(const struct sim_qp *qp, const struct sim_request *request)
 			  "the memory of a send or WRITE has changed before it was complete");
 }
 
+void sim_check_inline(const struct sim_qp *qp, const struct sim_request *request)
+{
+	if (sim_world->strict && request->flags & IBV_SEND_INLINE &&
+	    request->length > qp->cap.max_inline_data)
+		sim_blame(qp->object.program,
+			  "a request has %u bytes inline, and its QP was granted %u",
+			  request->length, qp->cap.max_inline_data);
+}
+
 void sim_check_sink(const struct sim_qp *qp, const struct sim_request *request)
 {
 	const struct ibv_sge *sge;
