@@ -59,7 +59,10 @@ void sim_close_channel(struct sim_channel *channel)
 {
 	forget(channel);
 	syscall(SYS_close, channel->fd);
-	sim_destroy_channel(channel);
+	if (channel->object.users)
+		channel->object.hidden = true;
+	else
+		sim_destroy_channel(channel);
 }
 
 static void show(struct sim_channel *channel)

@@ -34,7 +34,7 @@ uint64_t sim_deadline_at(const struct timespec *time);
  */
 void *sim_open_channel(enum sim_kind kind, size_t size, void *user, bool hidden);
 
-/* Nobody may need it any more. */
+/* Where it is still needed, only its descriptor goes, and the rest at the end of the program. */
 void sim_close_channel(struct sim_channel *channel);
 
 /* Brings all descriptors, or only timers, up to date: before each look at what is ready. */
