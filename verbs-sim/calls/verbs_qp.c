@@ -85,7 +85,7 @@ EXPORTED struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr
 
 /*
  * Waits until the program has acked what it got about the QP, as ibv_destroy_qp(3) says. On iWARP
- * the connection ends with the QP.
+ * the connection ends with the QP, behind all that TCP has taken.
  */
 EXPORTED int ibv_destroy_qp(struct ibv_qp *qp)
 {
@@ -94,8 +94,10 @@ EXPORTED int ibv_destroy_qp(struct ibv_qp *qp)
 
 	if (ret || destroyed->sim->n_groups)
 		return sim_number(ret ? ret : EBUSY);
-	if (sim_is_iwarp(destroyed->sim))
+	if (sim_is_iwarp(destroyed->sim)) {
+		sim_fail_qp(destroyed->sim);
 		sim_lose_connection(destroyed->sim->endpoint);
+	}
 	while (destroyed->async_unacked)
 		sim_block(qp, SIM_FOREVER);
 	sim_destroy_qp(destroyed->sim);
