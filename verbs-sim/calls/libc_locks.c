@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * libc: mutexes, streams, conditions, read-write locks and semaphores. A lock is tried, and whoever
- * does not get it sleeps in the simulation until it is given back. So ThreadSanitizer sees each lock
- * being taken and given back.
+ * libc: mutexes, streams, conditions, read-write locks, spin locks and semaphores. A lock is tried,
+ * and whoever does not get it sleeps in the simulation until it is given back. So ThreadSanitizer
+ * sees each lock being taken and given back.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -218,6 +218,47 @@ EXPORTED int pthread_rwlock_unlock(pthread_rwlock_t *lock)
 	if (sim_me) {
 		sim_wake(sim_me->program, lock);
 		sim_pass("pthread_rwlock_unlock");
+	}
+	return ret;
+}
+
+/* ---- Spin locks ---- */
+
+EXPORTED int pthread_spin_lock(pthread_spinlock_t *lock)
+{
+	int ret;
+
+	if (!sim_me)
+		return REAL(pthread_spin_lock)(lock);
+	sim_pass("pthread_spin_lock");
+	while ((ret = REAL(pthread_spin_trylock)(lock)) == EBUSY)
+		sim_block((const void *)lock, SIM_FOREVER);
+	return ret;
+}
+
+/* Whoever does not get it may try again at once. */
+EXPORTED int pthread_spin_trylock(pthread_spinlock_t *lock)
+{
+	int ret;
+
+	if (!sim_me)
+		return REAL(pthread_spin_trylock)(lock);
+	sim_pass("pthread_spin_trylock");
+	ret = REAL(pthread_spin_trylock)(lock);
+	if (ret == EBUSY)
+		sim_idle((const void *)lock);
+	else
+		sim_found();
+	return ret;
+}
+
+EXPORTED int pthread_spin_unlock(pthread_spinlock_t *lock)
+{
+	int ret = REAL(pthread_spin_unlock)(lock);
+
+	if (sim_me) {
+		sim_wake(sim_me->program, (const void *)lock);
+		sim_pass("pthread_spin_unlock");
 	}
 	return ret;
 }

@@ -193,22 +193,67 @@ EXPORTED unsigned int sleep(unsigned int seconds)
 
 /* ---- Alarms ---- */
 
-EXPORTED unsigned int alarm(unsigned int seconds)
+/* The program's one timer, which alarm(2) and setitimer(2) share: how long until it expires; 0: never. */
+static uint64_t alarm_left_ns(void)
 {
-	struct sim_program *program;
-	uint64_t left_ns = 0;
+	const struct sim_task *task = &sim_me->program->alarm;
 
-	if (!sim_me)
-		return REAL(alarm)(seconds);
-	program = sim_me->program;
-	if (program->alarm.scheduled)
-		left_ns = program->alarm.due_ns - sim_world->now_ns;
+	if (!task->scheduled)
+		return 0;
+	return task->due_ns > sim_world->now_ns ? task->due_ns - sim_world->now_ns : 1;
+}
+
+/* 0: it does not expire, or only once. */
+static void set_alarm(uint64_t ns, uint64_t interval_ns)
+{
+	struct sim_program *program = sim_me->program;
+
 	sim_cancel(&program->alarm);
 	program->alarm.kind = SIM_TASK_ALARM;
 	program->alarm.object = program;
-	if (seconds)
-		sim_schedule(&program->alarm, sim_world->now_ns + seconds * 1000000000ull);
+	program->alarm_interval_ns = interval_ns;
+	if (ns)
+		sim_schedule(&program->alarm, sim_deadline(ns));
+}
+
+EXPORTED unsigned int alarm(unsigned int seconds)
+{
+	uint64_t left_ns;
+
+	if (!sim_me)
+		return REAL(alarm)(seconds);
+	left_ns = alarm_left_ns();
+	set_alarm(seconds * 1000000000ull, 0);
 	return (unsigned int)((left_ns + 999999999) / 1000000000);
+}
+
+static uint64_t ns_of(const struct timeval *time)
+{
+	return (uint64_t)us_of(*time) * 1000;
+}
+
+EXPORTED int getitimer(__itimer_which_t which, struct itimerval *value)
+{
+	if (!sim_me)
+		return REAL(getitimer)(which, value);
+	if (which != ITIMER_REAL)
+		sim_unknown("getitimer of another clock than ITIMER_REAL");
+	*value = (struct itimerval){ timeval_of(sim_me->program->alarm_interval_ns),
+				     timeval_of(alarm_left_ns() + 999) };
+	return 0;
+}
+
+EXPORTED int setitimer(__itimer_which_t which, const struct itimerval *restrict value,
+		       struct itimerval *restrict old)
+{
+	if (!sim_me)
+		return REAL(setitimer)(which, value, old);
+	if (which != ITIMER_REAL)
+		sim_unknown("setitimer of another clock than ITIMER_REAL");
+	if (old)
+		getitimer(which, old);
+	set_alarm(ns_of(&value->it_value), ns_of(&value->it_interval));
+	return 0;
 }
 
 EXPORTED int sched_yield(void)

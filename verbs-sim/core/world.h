@@ -134,7 +134,8 @@ struct sim_program {
 	uint64_t calls;                /* made so far */
 	uint64_t cpu_ns;               /* simulated time that its threads have used */
 	uint64_t sleeps, preemptions;  /* of its threads */
-	struct sim_task alarm;         /* alarm(2) */
+	struct sim_task alarm;         /* alarm(2), and setitimer(2), */
+	uint64_t alarm_interval_ns;    /* which repeats it; 0: not */
 	uint32_t left[SIM_KINDS];      /* what it had not destroyed when it ended */
 	struct sim_fault *next_status; /* what its next completion is to have, or NULL */
 	bool silent;                   /* its host is cut off */

@@ -16,6 +16,13 @@ static void expire(struct sim_timer *timer)
 	sim_wake_descriptor(timer->program, sim_any_file);
 }
 
+static void ring(struct sim_program *program)
+{
+	if (program->alarm_interval_ns)
+		sim_schedule(&program->alarm, sim_world->now_ns + program->alarm_interval_ns);
+	sim_send_signal(program, SIGALRM);
+}
+
 void sim_carry_out(struct sim_task *task)
 {
 	switch (task->kind) {
@@ -32,7 +39,7 @@ void sim_carry_out(struct sim_task *task)
 		sim_give_up_waiting(task->object);
 		break;
 	case SIM_TASK_ALARM:
-		sim_send_signal(task->object, SIGALRM);
+		ring(task->object);
 		break;
 	case SIM_TASK_TIMER:
 		expire(task->object);
