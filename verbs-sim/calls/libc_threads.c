@@ -62,9 +62,20 @@ static void remember(pthread_t id, struct sim_thread *thread)
 	LIST_INSERT_HEAD(&known, one, link);
 }
 
+/* It sleeps until it is there: a library that replaces mmap(2) makes calls while it is created. */
+static struct sim_thread *new_thread(void)
+{
+	struct sim_thread *thread = sim_new_thread(sim_me->program, SIM_THREAD_ASLEEP);
+
+	thread->awaited[thread->n_awaited++] = thread;
+	thread->deadline_ns = SIM_FOREVER;
+	return thread;
+}
+
 EXPORTED int pthread_create(pthread_t *id, const pthread_attr_t *attr, void *(*function)(void *),
 			    void *argument)
 {
+	struct sim_thread *thread;
 	struct start *start;
 	int ret;
 
@@ -76,16 +87,17 @@ EXPORTED int pthread_create(pthread_t *id, const pthread_attr_t *attr, void *(*f
 	start = malloc(sizeof(*start));
 	if (!start)
 		return EAGAIN;
-	*start = (struct start){ function, argument,
-				 sim_new_thread(sim_me->program, SIM_THREAD_READY) };
-	start->thread->blocked_signals = sim_me->blocked_signals;
+	thread = new_thread();
+	thread->blocked_signals = sim_me->blocked_signals;
+	*start = (struct start){ function, argument, thread };
 	ret = REAL(pthread_create)(id, attr, run, start);
 	if (ret) {
-		start->thread->state = SIM_THREAD_ENDED;
+		thread->state = SIM_THREAD_ENDED;
 		free(start);
 		return ret;
 	}
-	remember(*id, start->thread);
+	remember(*id, thread);
+	thread->state = SIM_THREAD_READY;
 	return 0; /* cppcheck-suppress memleak ; run frees it */
 }
 
