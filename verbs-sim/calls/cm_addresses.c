@@ -153,11 +153,17 @@ EXPORTED __be16 rdma_get_dst_port(struct rdma_cm_id *id)
 
 /* ---- Names ---- */
 
-static struct sockaddr *copy_of(const struct addrinfo *found)
+/* Copies an address where there is none yet. Returns 0 or an errno value. */
+static int copy_address(struct sockaddr **to, socklen_t *length, const void *from, socklen_t size)
 {
-	struct sockaddr *copy = calloc(1, found->ai_addrlen);
-
-	return copy ? memcpy(copy, found->ai_addr, found->ai_addrlen) : NULL;
+	if (!size || *length)
+		return 0;
+	*to = calloc(1, size);
+	if (!*to)
+		return ENOMEM;
+	memcpy(*to, from, size);
+	*length = size;
+	return 0;
 }
 
 static int look_up(const char *node, const char *service, const struct rdma_addrinfo *hints,
@@ -173,40 +179,68 @@ static int look_up(const char *node, const char *service, const struct rdma_addr
 	return getaddrinfo(node, service, &wanted, found);
 }
 
+/* Without a name and a service, the addresses are those of the hints. */
+static int find_addresses(const char *node, const char *service, const struct rdma_addrinfo *hints,
+			  struct rdma_addrinfo *info)
+{
+	struct addrinfo *found;
+	int ret;
+
+	if (node || service) {
+		ret = look_up(node, service, hints, &found);
+		if (ret)
+			return ret;
+		info->ai_family = found->ai_family;
+		if (info->ai_flags & RAI_PASSIVE)
+			ret = copy_address(&info->ai_src_addr, &info->ai_src_len, found->ai_addr,
+					   found->ai_addrlen);
+		else
+			ret = copy_address(&info->ai_dst_addr, &info->ai_dst_len, found->ai_addr,
+					   found->ai_addrlen);
+		freeaddrinfo(found);
+	} else {
+		info->ai_family = hints->ai_family;
+		ret = copy_address(&info->ai_dst_addr, &info->ai_dst_len, hints->ai_dst_addr,
+				   hints->ai_dst_len);
+	}
+	if (ret || !hints)
+		return ret;
+	return copy_address(&info->ai_src_addr, &info->ai_src_len, hints->ai_src_addr,
+			    hints->ai_src_len);
+}
+
+static void free_info(struct rdma_addrinfo *info)
+{
+	free(info->ai_src_addr);
+	free(info->ai_dst_addr);
+	free(info);
+}
+
 EXPORTED int rdma_getaddrinfo(const char *node, const char *service,
 			      const struct rdma_addrinfo *hints, struct rdma_addrinfo **res)
 {
 	struct rdma_addrinfo *info;
-	struct addrinfo *found;
 	int ret;
 
 	SIM_CALL_OR(-1, "rdma_getaddrinfo", ENOMEM, EINVAL);
-	ret = look_up(node, service, hints, &found);
-	if (ret)
-		return ret;
+	if (!node && !service && !hints)
+		return sim_fail(EINVAL);
 	info = calloc(1, sizeof(*info));
 	if (!info)
-		return EAI_MEMORY;
+		return sim_fail(ENOMEM);
 	info->ai_flags = hints ? hints->ai_flags : 0;
-	info->ai_family = found->ai_family;
 	info->ai_qp_type = hints && hints->ai_qp_type ? hints->ai_qp_type : IBV_QPT_RC;
 	info->ai_port_space = hints && hints->ai_port_space ? hints->ai_port_space : RDMA_PS_TCP;
-	if (info->ai_flags & RAI_PASSIVE) {
-		info->ai_src_addr = copy_of(found);
-		info->ai_src_len = found->ai_addrlen;
-	} else {
-		info->ai_dst_addr = copy_of(found);
-		info->ai_dst_len = found->ai_addrlen;
-	}
-	freeaddrinfo(found);
-	*res = info;
-	return 0;
+	ret = find_addresses(node, service, hints, info);
+	if (ret)
+		free_info(info);
+	else
+		*res = info;
+	return ret;
 }
 
 EXPORTED void rdma_freeaddrinfo(struct rdma_addrinfo *res)
 {
 	sim_step("rdma_freeaddrinfo");
-	free(res->ai_src_addr);
-	free(res->ai_dst_addr);
-	free(res);
+	free_info(res);
 }
