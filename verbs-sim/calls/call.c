@@ -21,6 +21,7 @@
 			  now and then, and is not to be late by much */
 
 __thread int sim_inside;
+__thread struct sim_thread *sim_left;
 
 void sim_use_cpu(uint64_t ns)
 {
@@ -77,6 +78,8 @@ int sim_enter(const char *name, const int *ways)
 
 	if (sim_inside)
 		return 0;
+	if (!sim_me)
+		sim_me = sim_left;
 	if (!sim_me)
 		sim_unknown(
 			"a call into the libraries from a thread that pthread_create did not create");

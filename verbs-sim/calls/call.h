@@ -36,6 +36,9 @@ int sim_enter(const char *name, const int *ways);
 /* Enters a call that cannot fail. */
 void sim_step(const char *name);
 
+/* This thread, when its exit handlers have run; NULL before. */
+extern __thread struct sim_thread *sim_left;
+
 /* For a call that a program makes often, and that is of no interest: it is only noted. */
 void sim_pass(const char *name);
 
