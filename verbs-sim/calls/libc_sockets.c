@@ -86,6 +86,14 @@ static bool is_taken(struct ends *ends)
 	return ret < 0;
 }
 
+/* That of a listener of IPv6 which leaves IPv4 to others has no family: an IPv4 client passes it. */
+#define V6_ONLY AF_UNSPEC
+
+static int family_of(const struct ends *ends)
+{
+	return ends->v6_only ? V6_ONLY : ends->own.ss_family;
+}
+
 EXPORTED int bind(int fd, const struct sockaddr *address, socklen_t length)
 {
 	struct ends *ends = ends_of(fd);
@@ -101,8 +109,24 @@ EXPORTED int bind(int fd, const struct sockaddr *address, socklen_t length)
 		errno = EADDRINUSE;
 		return -1;
 	}
-	length = sim_name_listener(&name, ends->own.ss_family, *sim_port_of(&ends->own));
+	length = sim_name_listener(&name, family_of(ends), *sim_port_of(&ends->own));
 	return REAL(bind)(fd, (struct sockaddr *)&name, length);
+}
+
+/* To the listener of its family, or to one of IPv6, which may take both. */
+static int connect_to_listener(int fd, struct ends *ends)
+{
+	int other = ends->peer.ss_family == AF_INET ? AF_INET6 : V6_ONLY, ret;
+	in_port_t port = *sim_port_of(&ends->peer);
+	struct sockaddr_un name;
+	socklen_t length;
+
+	length = sim_name_listener(&name, ends->peer.ss_family, port);
+	ret = REAL(connect)(fd, (struct sockaddr *)&name, length);
+	if (!ret || errno != ECONNREFUSED)
+		return ret;
+	length = sim_name_listener(&name, other, port);
+	return REAL(connect)(fd, (struct sockaddr *)&name, length);
 }
 
 EXPORTED int connect(int fd, const struct sockaddr *address, socklen_t length)
@@ -124,8 +148,7 @@ EXPORTED int connect(int fd, const struct sockaddr *address, socklen_t length)
 	}
 	if (ends->datagrams)
 		return 0;
-	length = sim_name_listener(&name, ends->peer.ss_family, *sim_port_of(&ends->peer));
-	ret = REAL(connect)(fd, (struct sockaddr *)&name, length);
+	ret = connect_to_listener(fd, ends);
 	sim_wake_descriptor(NULL, sim_any_file);
 	return ret;
 }
@@ -138,6 +161,17 @@ static void copy_out(const struct sockaddr_storage *from, struct sockaddr *to, s
 		return;
 	memcpy(to, from, *length < size ? *length : size);
 	*length = size;
+}
+
+/* A socket of IPv6 shows an address of IPv4 as one of its own. */
+static void map(struct sockaddr_storage *address)
+{
+	union ibv_gid gid = sim_gid_of(address);
+	struct sockaddr_in6 mapped = { .sin6_family = AF_INET6,
+				       .sin6_port = *sim_port_of(address) };
+
+	memcpy(&mapped.sin6_addr, &gid, sizeof(gid));
+	memcpy(address, &mapped, sizeof(mapped));
 }
 
 EXPORTED int accept4(int fd, struct sockaddr *restrict address, socklen_t *restrict length,
@@ -164,6 +198,10 @@ EXPORTED int accept4(int fd, struct sockaddr *restrict address, socklen_t *restr
 	sim_wake_descriptor(NULL, sim_any_file);
 	if (!sim_read_client(&name, &sockets[accepted].peer, &sockets[accepted].own))
 		sockets[accepted] = *ends;
+	if (ends->own.ss_family != sockets[accepted].own.ss_family) {
+		map(&sockets[accepted].own);
+		map(&sockets[accepted].peer);
+	}
 	copy_out(&sockets[accepted].peer, address, length);
 	return accepted;
 }
