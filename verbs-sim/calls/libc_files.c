@@ -18,18 +18,40 @@
 #include "verbs-sim/calls/call.h"
 #include "verbs-sim/calls/libc.h"
 
+static struct stat streams[STDERR_FILENO + 1]; /* as the program began */
+
+__attribute__((constructor)) static void learn_streams(void)
+{
+	int fd;
+
+	for (fd = 0; fd <= STDERR_FILENO; fd++)
+		fstat(fd, &streams[fd]);
+}
+
 /*
  * Standard input and output lead out of the simulation: whoever is there answers in real time, or
- * between two steps of the run.
+ * between two steps of the run. So does a copy of their descriptor, which verbs-trace has.
  */
+static bool leads_out(int fd, const struct stat *file)
+{
+	int i;
+
+	if (sim_world->steps)
+		return false;
+	for (i = 0; i <= STDERR_FILENO; i++) {
+		if (streams[i].st_dev == file->st_dev && streams[i].st_ino == file->st_ino)
+			return true;
+	}
+	return fd <= STDERR_FILENO;
+}
+
 static bool can_block(int fd)
 {
-	struct stat found;
+	struct stat file;
 
-	if ((fd <= STDERR_FILENO && !sim_world->steps) || sim_is_nonblocking(fd))
+	if (sim_is_nonblocking(fd) || fstat(fd, &file) || leads_out(fd, &file))
 		return false;
-	return !fstat(fd, &found) && !S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode) &&
-	       !S_ISBLK(found.st_mode);
+	return !S_ISREG(file.st_mode) && !S_ISDIR(file.st_mode) && !S_ISBLK(file.st_mode);
 }
 
 /* Waits until the descriptor is ready for `events`. Returns 0, or -1 and EINTR. */
