@@ -138,6 +138,7 @@ struct sim_request {
 	bool begun;                                          /* its first packets have arrived */
 	uint64_t sum;      /* of its data when it was posted: see strict.c; 0: not known */
 	uint64_t since_ns; /* when it was first sent to a peer that did not answer; 0: not yet */
+	bool unanswered;   /* it has arrived, but its acknowledgement is lost */
 	uint8_t *data;     /* inline, or taken from the program's memory already; otherwise NULL */
 	int num_sge;
 	struct ibv_sge sge[];

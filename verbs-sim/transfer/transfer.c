@@ -96,20 +96,6 @@ static void complete_recv(struct sim_qp *qp, const struct sim_recv *recv,
 	sim_complete(qp->recv_cq, &wc, status || request->flags & IBV_SEND_SOLICITED);
 }
 
-#define NS_PER_UNIT 10000 /* the table counts in hundredths of a millisecond */
-
-/* min_rnr_timer, by the table "Encoding for RNR NAK Timer Field" of the InfiniBand specification. */
-static uint64_t rnr_ns(uint8_t code)
-{
-	static const uint32_t units[32] = {
-		65536, 1,    2,    3,    4,    6,     8,     12,    16,    24,    32,
-		48,    64,   96,   128,  192,  256,   384,   512,   768,   1024,  1536,
-		2048,  3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152,
-	};
-
-	return (uint64_t)units[code & 31] * NS_PER_UNIT;
-}
-
 /*
  * No receive is posted. RoCE tries again, as often as the sender wants; iWARP ends the connection.
  */
@@ -123,7 +109,7 @@ static void try_again(struct sim_qp *qp, struct sim_qp *peer, struct sim_request
 		finish(qp, request, IBV_WC_RNR_RETRY_EXC_ERR);
 		return;
 	}
-	sim_schedule(&qp->execute, sim_world->now_ns + rnr_ns(peer->attr.min_rnr_timer));
+	sim_schedule(&qp->execute, sim_world->now_ns + sim_rnr_ns(peer->attr.min_rnr_timer));
 }
 
 /*
@@ -233,19 +219,14 @@ static void await_tcp(struct sim_qp *qp, struct sim_request *request)
  */
 static void await_answer(struct sim_qp *qp, struct sim_request *request)
 {
-	uint64_t timeout_ns = 4096ull << qp->attr.timeout, now_ns = sim_world->now_ns;
+	uint64_t end_ns = sim_end_of_retries(qp, request);
 
-	if (!request->since_ns)
-		request->since_ns = now_ns;
-	if (sim_is_iwarp(qp)) {
+	if (sim_is_iwarp(qp))
 		await_tcp(qp, request);
-		return;
-	}
-	if (qp->attr.retry_cnt < SIM_RETRY_FOREVER && qp->attr.timeout &&
-	    now_ns - request->since_ns >= timeout_ns * (qp->attr.retry_cnt + 1u))
+	else if (sim_world->now_ns >= end_ns)
 		finish(qp, request, IBV_WC_RETRY_EXC_ERR);
 	else
-		sim_schedule(&qp->execute, now_ns + timeout_ns);
+		sim_schedule(&qp->execute, sim_world->now_ns + sim_timeout_ns(qp));
 }
 
 void sim_execute(struct sim_qp *qp)
@@ -281,6 +262,8 @@ void sim_acknowledge(struct sim_qp *qp)
 		return;
 	if (!request->executed && take_data(qp, request))
 		finish(qp, request, sim_qp_traits(qp)->bad_local_key);
+	if (sim_awaits_lost_answer(qp, request))
+		return;
 	status = request->status = sim_judge(qp->object.program, request->status);
 	sim_complete_send(qp, request);
 	if (status)

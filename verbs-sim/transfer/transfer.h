@@ -22,6 +22,21 @@ void sim_execute(struct sim_qp *qp);
 /* The oldest request completes. */
 void sim_acknowledge(struct sim_qp *qp);
 
+/* ---- How long RoCE tries again: retries.c ---- */
+
+/* A min_rnr_timer, and the timeout of a QP. */
+uint64_t sim_rnr_ns(uint8_t code);
+uint64_t sim_timeout_ns(const struct sim_qp *qp);
+
+/* When it gives up a request that nobody has answered so far; SIM_FOREVER: never. */
+uint64_t sim_end_of_retries(const struct sim_qp *qp, struct sim_request *request);
+
+/*
+ * Whether a request that has arrived goes on waiting, because a host has fallen silent before the
+ * acknowledgement came. In the end it gets its status.
+ */
+bool sim_awaits_lost_answer(struct sim_qp *qp, struct sim_request *request);
+
 /* ---- Access to the peer's memory: remote.c ---- */
 
 /*

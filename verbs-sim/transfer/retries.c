@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * How long RoCE tries again: where no receive is posted, and where nobody answers. See transfer.h.
+ */
+#include "verbs-sim/core/schedule.h"
+#include "verbs-sim/transfer/transfer.h"
+
+/* ---- No receive is posted ---- */
+
+#define NS_PER_UNIT 10000 /* the table counts in hundredths of a millisecond */
+
+/* min_rnr_timer, by the table "Encoding for RNR NAK Timer Field" of the InfiniBand specification. */
+uint64_t sim_rnr_ns(uint8_t code)
+{
+	static const uint32_t units[32] = {
+		65536, 1,    2,    3,    4,    6,     8,     12,    16,    24,    32,
+		48,    64,   96,   128,  192,  256,   384,   512,   768,   1024,  1536,
+		2048,  3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152,
+	};
+
+	return (uint64_t)units[code & 31] * NS_PER_UNIT;
+}
+
+/* ---- Nobody answers ---- */
+
+#define JIFFY_NS 4000000ull /* of Debian's kernels */
+
+/* The kernel's timers expire at multiples of a step that is coarser, the longer they take. */
+uint64_t sim_timeout_ns(const struct sim_qp *qp)
+{
+	uint64_t ns = 4096ull << qp->attr.timeout, step_ns = JIFFY_NS;
+
+	while (ns >= 64 * step_ns)
+		step_ns *= 8;
+	return (ns + step_ns - 1) / step_ns * step_ns;
+}
+
+uint64_t sim_end_of_retries(const struct sim_qp *qp, struct sim_request *request)
+{
+	if (!request->since_ns)
+		request->since_ns = sim_world->now_ns;
+	if (qp->attr.retry_cnt >= SIM_RETRY_FOREVER || !qp->attr.timeout)
+		return SIM_FOREVER;
+	return request->since_ns + sim_timeout_ns(qp) * (qp->attr.retry_cnt + 1u);
+}
+
+static bool has_lost_peer(const struct sim_qp *qp)
+{
+	const struct sim_qp *peer = sim_find_qp(qp->attr.dest_qp_num);
+
+	return qp->object.program->silent || (peer && peer->object.program->silent);
+}
+
+bool sim_awaits_lost_answer(struct sim_qp *qp, struct sim_request *request)
+{
+	uint64_t end_ns;
+
+	if (sim_is_iwarp(qp) || request->status || qp->type == IBV_QPT_UD ||
+	    (!request->unanswered && !has_lost_peer(qp)))
+		return false;
+	request->unanswered = true;
+	end_ns = sim_end_of_retries(qp, request);
+	if (sim_world->now_ns >= end_ns) {
+		request->status = IBV_WC_RETRY_EXC_ERR;
+		return false;
+	}
+	if (end_ns < SIM_FOREVER)
+		sim_schedule(&qp->acknowledge, end_ns);
+	return true;
+}
