@@ -50,6 +50,20 @@ static void ask_retries(struct ends *e, int seconds)
 		told("client: still trying");
 }
 
+/* A message whose sender destroys its QP as soon as it has completed. */
+static void ask_last(struct ends *e, int unused)
+{
+	struct ibv_wc wc;
+
+	(void)unused;
+	tell_post(&e->client, "ibv_post_send", post_send(&e->client, 64, 0));
+	while (!ibv_poll_cq(e->client.cq, 1, &wc))
+		;
+	told("client: send completed: %s", ibv_wc_status_str(wc.status));
+	rdma_destroy_qp(e->client.id);
+	watch(e, 1000, 99);
+}
+
 static bool woken(const struct end *end)
 {
 	struct pollfd readable = { .fd = end->channel->fd, .events = POLLIN };
@@ -182,6 +196,7 @@ static const struct question {
 	{ "leave", ask_leave, 0, 2, "one side disconnects: events, flushes, states, later posts" },
 	{ "retries", ask_retries, 60, 1, "[SECONDS] a peer that has gone, retry_count 6" },
 	{ "retries-7", ask_retries, 60, 1, "[SECONDS] the same with retry_count 7" },
+	{ "last", ask_last, 0, 2, "a message just before its sender's QP is destroyed" },
 	{ "solicited", ask_solicited, 0, 0, "which message wakes a CQ armed for which" },
 	{ "moderation", ask_moderation, 4, 0, "[N] an event for N messages, or after 65 ms" },
 	{ "too-long", ask_too_long, 0, 2, "a message longer than its receive" },
@@ -209,6 +224,8 @@ static const struct question {
 	{ "full", ask_full, 0, 0, "more requests than the send queue has places" },
 	{ "attributes", ask_attributes, 0, 0, "of the device and its port" },
 	{ "gids", ask_gids, 0, 0, "which GIDs there are, and are not" },
+	{ "inline", ask_inline, 0, 9, "more bytes inline than the QP was granted" },
+	{ "close", ask_close, 0, 0, "a context that is closed before what is in it" },
 	{ "pkeys", ask_pkeys, 0, 0, "which partition keys there are, and are not" },
 	{ "pieces", ask_pieces, 0, 1, "a READ into two pieces of memory" },
 	{ "caps", ask_caps, 0, 0, "what queues are given, at the limits and beyond" },

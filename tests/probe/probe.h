@@ -50,5 +50,7 @@ void ask_backlog(struct ends *e, int backlog);
 void ask_caps(struct ends *e, int unused);
 void ask_remote(struct ends *e, int opcode);
 void ask_full(struct ends *e, int unused);
+void ask_inline(struct ends *e, int unused);
+void ask_close(struct ends *e, int unused);
 
 #endif

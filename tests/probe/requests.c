@@ -102,6 +102,7 @@ static void tell_qp(struct ends *e, const char *what, struct ibv_qp_cap cap)
 /* What a QP and a CQ are given, at the device's limits and beyond them. */
 void ask_caps(struct ends *e, int unused)
 {
+	static const uint32_t inline_data[] = { 0, 32, 64, 65, 80, 81, 128, 256, 512, 1024 };
 	struct ibv_context *verbs = e->client.id->verbs;
 	struct ibv_device_attr device;
 	struct ibv_cq *cq;
@@ -114,9 +115,9 @@ void ask_caps(struct ends *e, int unused)
 	sge = (uint32_t)device.max_sge;
 	told("max_qp_wr %u, max_sge %u, max_cqe %d, max_qp_rd_atom %d, max_qp_init_rd_atom %d", wr,
 	     sge, device.max_cqe, device.max_qp_rd_atom, device.max_qp_init_rd_atom);
-	for (i = 0; i <= 1024; i = i ? 2 * i : 32) {
-		snprintf(what, sizeof(what), "%u bytes inline asked for", i);
-		tell_qp(e, what, (struct ibv_qp_cap){ 2, 2, 1, 1, i });
+	for (i = 0; i < sizeof(inline_data) / sizeof(*inline_data); i++) {
+		snprintf(what, sizeof(what), "%u bytes inline asked for", inline_data[i]);
+		tell_qp(e, what, (struct ibv_qp_cap){ 2, 2, 1, 1, inline_data[i] });
 	}
 	tell_qp(e, "max_qp_wr", (struct ibv_qp_cap){ wr, wr, 1, 1, 0 });
 	tell_qp(e, "one send more", (struct ibv_qp_cap){ wr + 1, 1, 1, 1, 0 });
@@ -174,4 +175,54 @@ void ask_full(struct ends *e, int unused)
 	list[n].next = NULL;
 	tell_post(&e->client, "ibv_post_send of *bad_wr, when those have been polled,",
 		  ibv_post_send(e->client.id->qp, &list[n], &bad));
+}
+
+/* Messages of more bytes inline than the QP has been granted. */
+void ask_inline(struct ends *e, int unused)
+{
+	static const uint32_t sizes[] = { 1, 16, 17, 64, 65, 80, 81, 96, 128 };
+	struct ibv_sge sge = { (uintptr_t)e->client.buffer, 0, 0 };
+	struct ibv_send_wr wr = { .wr_id = 's', .sg_list = &sge, .num_sge = 1 }, *bad;
+	char what[64];
+
+	(void)unused;
+	wr.opcode = IBV_WR_SEND;
+	wr.send_flags = IBV_SEND_INLINE;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		sge.length = sizes[i];
+		snprintf(what, sizeof(what), "ibv_post_send of %u bytes inline", sge.length);
+		tell_post(&e->client, what, ibv_post_send(e->client.id->qp, &wr, &bad));
+		watch(e, 300, 2);
+	}
+}
+
+static struct ibv_context *open_again(const struct ends *e)
+{
+	struct ibv_context *verbs = ibv_open_device(e->client.id->verbs->device);
+
+	must(verbs, "ibv_open_device");
+	return verbs;
+}
+
+/* Contexts that are closed before what was created in them is destroyed. */
+void ask_close(struct ends *e, int unused)
+{
+	struct ibv_qp_init_attr init = { .qp_type = IBV_QPT_RC, .cap = { 1, 1, 1, 1, 0 } };
+	struct ibv_context *verbs = open_again(e);
+	struct ibv_pd *pd;
+
+	(void)unused;
+	must(ibv_alloc_pd(verbs), "ibv_alloc_pd");
+	told("ibv_close_device with a PD left returns %d", ibv_close_device(verbs));
+	verbs = open_again(e);
+	must(ibv_reg_mr(ibv_alloc_pd(verbs), e->client.buffer, 64, 0), "ibv_reg_mr");
+	told("ibv_close_device with a region left returns %d", ibv_close_device(verbs));
+	verbs = open_again(e);
+	must(ibv_create_cq(verbs, 1, NULL, ibv_create_comp_channel(verbs), 0), "ibv_create_cq");
+	told("ibv_close_device with a CQ left returns %d", ibv_close_device(verbs));
+	verbs = open_again(e);
+	pd = ibv_alloc_pd(verbs);
+	init.send_cq = init.recv_cq = ibv_create_cq(verbs, 1, NULL, NULL, 0);
+	must(ibv_create_qp(pd, &init), "ibv_create_qp");
+	told("ibv_close_device with a QP left returns %d", ibv_close_device(verbs));
 }

@@ -31,11 +31,14 @@ __attribute__((format(printf, 1, 2))) void told(const char *format, ...)
 	fflush(stdout);
 }
 
-/* Says what a post returned, which may be an error number or, with some providers, -1 and errno. */
+/*
+ * Says what a post returned, which may be an error number or, with some providers, a negative one, or
+ * -1 and errno.
+ */
 void tell_post(const struct end *end, const char *what, int ret)
 {
 	told("%s: %s returns %d%s%s", end->name, what, ret, ret ? ": " : "",
-	     ret ? strerror(ret < 0 ? errno : ret) : "");
+	     ret ? strerror(ret == -1 ? errno : abs(ret)) : "");
 }
 
 /* The next event within the time, copied and acked; false if there was none. */
