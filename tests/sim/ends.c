@@ -176,6 +176,68 @@ static int send_in_vain(void)
 	return 0;
 }
 
+/* A message that arrives, after which the host falls silent at the query. */
+static int lose_answer(void)
+{
+	struct ibv_device_attr device;
+	struct ibv_wc wc;
+	time_t start;
+
+	ends.receives = 1;
+	connect_both();
+	start = time(NULL);
+	must(!post_send(&ends.client, 64, 0), "ibv_post_send");
+	while (!ibv_poll_cq(ends.server.cq, 1, &wc))
+		;
+	printf("received: %s, ", ibv_wc_status_str(wc.status));
+	ibv_query_device(ends.client.id->verbs, &device);
+	while (!ibv_poll_cq(ends.client.cq, 1, &wc))
+		usleep(1000);
+	printf("sent: %s after %ld s\n", ibv_wc_status_str(wc.status), (long)(time(NULL) - start));
+	return 0;
+}
+
+/* A message whose sender destroys its QP as soon as it has completed. */
+static int send_and_leave(void)
+{
+	struct ibv_wc wc;
+
+	ends.receives = 1;
+	connect_both();
+	must(!post_send(&ends.client, 64, 0), "ibv_post_send");
+	while (!ibv_poll_cq(ends.client.cq, 1, &wc))
+		;
+	rdma_destroy_qp(ends.client.id);
+	print_completions(&ends.server);
+	return 0;
+}
+
+/* A byte inline, of a QP that was asked for with none. */
+static int send_inline(void)
+{
+	int ret;
+
+	ends.receives = 1;
+	connect_both();
+	ret = post_send(&ends.client, 1, IBV_SEND_INLINE);
+	if (ret)
+		printf("%d\n", ret);
+	print_completions(&ends.server);
+	return 0;
+}
+
+static int close_early(void)
+{
+	struct ibv_device **list = ibv_get_device_list(NULL);
+	struct ibv_context *context = ibv_open_device(list[0]);
+
+	must(ibv_alloc_pd(context), "ibv_alloc_pd");
+	must(ibv_create_cq(context, 1, NULL, NULL, 0), "ibv_create_cq");
+	printf("%d\n", ibv_close_device(context));
+	ibv_free_device_list(list);
+	return 0;
+}
+
 static int query_state(void)
 {
 	struct ibv_qp_init_attr init;
@@ -281,6 +343,10 @@ static const struct {
 	{ "change-sent", change_sent },
 	{ "read-into-own", read_into_own },
 	{ "send-in-vain", send_in_vain },
+	{ "lose-answer", lose_answer },
+	{ "send-and-leave", send_and_leave },
+	{ "inline", send_inline },
+	{ "close-early", close_early },
 	{ "send-to-nobody", send_to_nobody },
 };
 

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -222,6 +223,110 @@ static int tick(void)
 	return 0;
 }
 
+static void on_signal(int number)
+{
+	(void)number;
+}
+
+/* The same, of the timer that sends SIGALRM. */
+static int ring(void)
+{
+	struct itimerval second = { { 1, 0 }, { 1, 0 } }, left;
+	time_t start = time(NULL);
+
+	signal(SIGALRM, on_signal);
+	setitimer(ITIMER_REAL, &second, NULL);
+	for (int i = 0; i < 3; i++)
+		pause();
+	usleep(250000);
+	alarm(0);
+	setitimer(ITIMER_REAL, &second, &left);
+	printf("%ld s, %ld ", (long)(time(NULL) - start), (long)left.it_value.tv_sec);
+	usleep(250000);
+	getitimer(ITIMER_REAL, &left);
+	printf("%ld us of %ld s\n", (long)left.it_value.tv_usec / 1000 * 1000,
+	       (long)left.it_interval.tv_sec);
+	return 0;
+}
+
+static pthread_spinlock_t spin_lock;
+
+static void *count_spinning(void *count)
+{
+	for (int i = 0; i < 100; i++) {
+		pthread_spin_lock(&spin_lock);
+		++*(int *)count;
+		pthread_spin_unlock(&spin_lock);
+	}
+	return NULL;
+}
+
+/* Three threads, of which the first only tries. */
+static int share_spin_lock(void)
+{
+	static int count;
+	pthread_t threads[2];
+
+	pthread_spin_init(&spin_lock, PTHREAD_PROCESS_PRIVATE);
+	for (int i = 0; i < 2; i++)
+		pthread_create(&threads[i], NULL, count_spinning, &count);
+	for (int i = 0; i < 100; i++) {
+		while (pthread_spin_trylock(&spin_lock))
+			;
+		++count;
+		pthread_spin_unlock(&spin_lock);
+	}
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	pthread_spin_destroy(&spin_lock);
+	printf("%d\n", count);
+	return 0;
+}
+
+/* A child that wakes its parent, and works on. */
+static int wake_parent(void)
+{
+	signal(SIGUSR1, on_signal);
+	if (fork()) {
+		pause();
+		puts("woken");
+		return 0;
+	}
+	usleep(1000);
+	kill(getppid(), SIGUSR1);
+	for (int i = 0; i < 1000; i++)
+		sched_yield();
+	return 0;
+}
+
+/* A server of IPv6 takes clients of IPv4, whose address it sees as one of its own, if it may. */
+static int connect_across(void)
+{
+	struct sockaddr_in6 own = { .sin6_family = AF_INET6, .sin6_port = htons(7471) }, peer;
+	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(7471) };
+	socklen_t length = sizeof(peer);
+	char text[INET6_ADDRSTRLEN];
+	int only, listener, client;
+
+	inet_pton(AF_INET, "192.0.2.7", &to.sin_addr);
+	for (only = 0; only < 2; only++) {
+		listener = socket(AF_INET6, SOCK_STREAM, 0);
+		client = socket(AF_INET, SOCK_STREAM, 0);
+		setsockopt(listener, IPPROTO_IPV6, IPV6_V6ONLY, &only, sizeof(only));
+		if (bind(listener, (struct sockaddr *)&own, sizeof(own)) || listen(listener, 1))
+			return 1;
+		if (connect(client, (struct sockaddr *)&to, sizeof(to))) {
+			printf(", %s\n", strerrorname_np(errno));
+			return 0;
+		}
+		close(accept(listener, (struct sockaddr *)&peer, &length));
+		printf("%s", inet_ntop(AF_INET6, &peer.sin6_addr, text, sizeof(text)));
+		close(client);
+		close(listener);
+	}
+	return 1;
+}
+
 /* Who wins is chosen by the seed. */
 static void *print_word(void *word)
 {
@@ -418,6 +523,10 @@ static const struct {
 	{ "hour", sleep_an_hour },
 	{ "free-early", free_early },
 	{ "tick", tick },
+	{ "ring", ring },
+	{ "spin-lock", share_spin_lock },
+	{ "wake-parent", wake_parent },
+	{ "across", connect_across },
 	{ "race", race },
 	{ "set-late", set_late },
 	{ "take-away", take_away },

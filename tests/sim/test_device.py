@@ -42,6 +42,7 @@ def test_what_is_granted(device: str, granted: str) -> None:
         ("poll-late", "roce,forgets_finished", "client: s success\nserver: r success\n", ""),
         ("post-late", "roce,flushes_late", "", "server: r Work Request Flushed Error\n"),
         ("state", "iwarp,tells_state", "unknown\n", "RTS\n"),
+        ("inline", "iwarp,inline_anyway", "-22\n", "server: r success\n"),
     ],
 )
 def test_a_trait(question: str, trait: str, without: str, with_it: str) -> None:
@@ -56,6 +57,22 @@ def test_linux_6_12() -> None:
     outs = {ends("break-off", "roce-6.12", "--seed", str(seed)) for seed in BREAK_OFFS}
     assert outs == {"server: r success\n", ""}
     assert (ends("post-late", "roce-6.12"), ends("state", "iwarp-6.12")) == ("server: r Work Request Flushed Error\n", "RTS\n")
+
+
+@pytest.mark.parametrize("device", ["roce", "iwarp"])
+def test_a_message_that_was_sent_arrives_though_its_sender_leaves(device: str) -> None:
+    assert {ends("send-and-leave", device, "--seed", str(seed)) for seed in range(20)} == {"server: r success\n"}
+
+
+def test_an_answer_is_lost_with_its_host() -> None:
+    said = ends("lose-answer", "roce", "--fail", "0:ibv_query_device:1:SILENCE")
+    assert said == "received: success, sent: transport retry counter exceeded after 16 s\n"
+
+
+@pytest.mark.parametrize("device", ["roce", "iwarp"])
+def test_what_is_left_in_a_context_that_is_closed(device: str) -> None:
+    run = simulate([["build/tests/sim/ends", "close-early"]], "--device", device)
+    assert (run.exit, run.out, run.left) == (121, "0\n", "1 CQ of program 0, 1 PD of program 0"), run.why()
 
 
 @pytest.mark.parametrize("device, places", [("roce", "0 -1 -1"), ("roce,port=active/1024,port=active/1024", "0 0 -1"), ("iwarp", "-1 -1 -1")])

@@ -62,6 +62,7 @@ def test_it_says_who_sleeps_where() -> None:
     "which, out",
     [
         ("hour", "3600 s, 3600 s\n"), ("count-hour", "3600.000000 s\n"), ("spin-on-memory", "set\n"), ("free-early", "EBUSY\n"), ("tick", "3 ticks\n"),
+        ("ring", "3 s, 0 750000 us of 1 s\n"), ("spin-lock", "300\n"), ("wake-parent", "woken\n"), ("across", "::ffff:192.0.2.7, ECONNREFUSED\n"),
         ("fork", "child: 7\n"), ("interrupted", "EINTR\n"), ("lock-stdout", "aa\naa\n"),
     ],
 )  # fmt: skip
@@ -193,12 +194,13 @@ def test_it_traces_calls() -> None:
         ("small-cq", "a CQ of 1 entries may get 16 completions"),
         ("free-posted", "memory is freed while it is posted"),
         ("deregister-posted", "memory is deregistered while it is posted"),
+        ("inline", "a request has 1 bytes inline, and its QP was granted 0"),
         ("change-sent", "the memory of a send or WRITE has changed before it was complete"),
     ],
 )
 def test_what_works_only_by_chance(which: str, wrong: str) -> None:
     """The device puts up with it."""
-    device = "iwarp" if "iWARP" in wrong else "roce"
+    device = "iwarp" if which in ("read-into-own", "inline") else "roce"
     strict, lax = (simulate([["build/tests/sim/ends", which]], option, "--device", device) for option in ("--strict", "--trace"))
     assert strict.exit == 124 and f"program 0: {wrong}" in strict.wrong, strict.why()
     assert lax.exit != 124 or which == "small-cq", lax.why()

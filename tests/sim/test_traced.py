@@ -4,14 +4,17 @@ that both its ledger and the device's have the same objects at the end. drivers/
 
 from __future__ import annotations
 
+import fcntl
 import re
+import subprocess
+import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 from live.table import Stage
-from sim.simulation import ADDRESS, TOP, TRANSPORTS, Run, each_stage, pair, simulate
+from sim.simulation import ADDRESS, TOP, TRANSPORTS, Run, each_stage, pair, read, simulate
 from tracer import tables
 from tracer.tracing import ALSO, ALSO_GUILTY, NOT_ON, SINS, records
 
@@ -277,3 +280,21 @@ def test_each_sort_has_its_pitfall() -> None:
     sorts = re.findall(r'X\(\w+, "([\w-]+)",[\s\\]*"([^"]+)"\)', (TOP / "verbs-trace/tool/watch.h").read_text())
     assert [name for name, _ in sorts] == [*SINS]
     assert not [row for _, row in sorts if f"\n| {row}" not in (TOP / "docs/pitfalls.md").read_text()]
+
+
+def hash_of(pause_s: float) -> str:
+    """Of a run whose stderr is a small pipe, which is read with pauses."""
+    argv = ["verbs-sim/verbs-sim", "--", TRACE, "-j", *SERVER, ":::", TRACE, "-j", *CLIENT]
+    said = b""
+    with subprocess.Popen(argv, cwd=TOP, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, bufsize=0) as process:
+        assert process.stderr
+        fcntl.fcntl(process.stderr, fcntl.F_SETPIPE_SZ, 4096)
+        while more := process.stderr.read(4096):
+            said += more
+            time.sleep(pause_s)
+    return read(argv, process.returncode, "", said.decode()).hash
+
+
+def test_a_slow_reader_changes_nothing() -> None:
+    """The pipe is full for most of the time: who writes waits in real time."""
+    assert hash_of(0.002) == hash_of(0)
