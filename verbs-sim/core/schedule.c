@@ -25,7 +25,7 @@ void sim_await_turn(struct sim_thread *thread)
 
 	while (!__atomic_exchange_n(&thread->turn, 0, __ATOMIC_ACQUIRE)) {
 		syscall(SYS_futex, &thread->turn, FUTEX_WAIT, 0, &while_alive, NULL, 0);
-		if (thread->program->forked && kill(sim_world->runner_pid, 0))
+		if (thread->program->forked && sim_signal_runner(0))
 			_exit(1);
 	}
 }
@@ -34,7 +34,7 @@ static void give_turn_to(struct sim_thread *thread)
 {
 	sim_world->running = thread;
 	if (thread == &sim_world->runner) {
-		kill(sim_world->runner_pid, SIGUSR1);
+		sim_signal_runner(SIGUSR1);
 		return;
 	}
 	__atomic_store_n(&thread->turn, 1, __ATOMIC_RELEASE);

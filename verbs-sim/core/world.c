@@ -95,6 +95,12 @@ void sim_decide(enum sim_verdict verdict, const char *format, ...)
 	va_end(arguments);
 }
 
+/* In a program kill(2) is a function of calls/, as it is for the program. */
+int sim_signal_runner(int number)
+{
+	return (int)syscall(SYS_kill, sim_world->runner_pid, number);
+}
+
 void sim_give_up(enum sim_verdict verdict, const char *format, ...)
 {
 	va_list arguments;
@@ -103,7 +109,7 @@ void sim_give_up(enum sim_verdict verdict, const char *format, ...)
 	decide(verdict, format, arguments);
 	va_end(arguments);
 	sim_world->running = &sim_world->runner;
-	kill(sim_world->runner_pid, SIGUSR1);
+	sim_signal_runner(SIGUSR1);
 	for (;;)
 		syscall(SYS_ppoll, NULL, 0, NULL, NULL, 0);
 }

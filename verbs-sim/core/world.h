@@ -263,6 +263,9 @@ void sim_note(const char *what, uint64_t value);
 void sim_decide(enum sim_verdict verdict, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* Sends the runner a signal; 0: only asks whether it is there. Returns 0, or -1 and errno. */
+int sim_signal_runner(int number);
+
 /* Says how the run ends, at once: the runner reports it and kills all programs. Does not return. */
 void sim_give_up(enum sim_verdict verdict, const char *format, ...)
 	__attribute__((format(printf, 2, 3), noreturn));
