@@ -67,7 +67,7 @@ static void join(struct sim_program *program)
 		return;
 	}
 	program->pid = getpid();
-	kill(sim_world->runner_pid, SIGUSR1);
+	sim_signal_runner(SIGUSR1);
 	sim_await_turn(program->main_thread);
 	sim_me = program->main_thread;
 	sim_me->state = SIM_THREAD_READY;
@@ -87,6 +87,34 @@ __attribute__((constructor)) static void join_world(void)
 		join(program);
 	else
 		sim_world = NULL; /* a program that this one has started is not simulated */
+}
+
+/* ---- Signals to others ---- */
+
+static struct sim_program *find_program(pid_t pid)
+{
+	int i;
+
+	for (i = 0; i < sim_world->n_programs; i++) {
+		if (sim_world->programs[i].pid == pid &&
+		    sim_world->programs[i].state != SIM_PROGRAM_ENDED)
+			return &sim_world->programs[i];
+	}
+	return NULL;
+}
+
+/* A program of this run gets the signal in its turn, as otherwise the system would decide when. */
+EXPORTED int kill(pid_t pid, int number)
+{
+	bool waits = number > 0 && number <= 64 && number != SIGKILL && number != SIGSTOP &&
+		     number != SIGCONT;
+	struct sim_program *program = sim_me && waits ? find_program(pid) : NULL;
+
+	if (!program || !program->main_thread)
+		return REAL(kill)(pid, number);
+	sim_send_signal(program, number);
+	sim_pass("kill");
+	return 0;
 }
 
 /*
