@@ -120,6 +120,7 @@ void sim_reap(struct sim_run *run)
 {
 	int i;
 
+	adopt(run); /* a child may outlive the program that has just forked it */
 	for (i = 0; i < sim_world->n_programs; i++) {
 		if (!run->pids[i] || !has_ended(run, i))
 			continue;
