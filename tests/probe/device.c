@@ -32,8 +32,9 @@ void ask_attributes(struct ends *e, int unused)
 	     d.max_mcast_grp, d.max_mcast_qp_attach, d.max_total_mcast_qp_attach);
 	told("atomic_cap %d, max_pkeys %d, local_ca_ack_delay %d, phys_port_cnt %d, hw_ver 0x%x",
 	     d.atomic_cap, d.max_pkeys, d.local_ca_ack_delay, d.phys_port_cnt, d.hw_ver);
-	told("vendor 0x%x, part %u, firmware %s, num_comp_vectors %d", d.vendor_id,
-	     d.vendor_part_id, d.fw_ver, verbs->num_comp_vectors);
+	/* Not vendor_part_id: siw counts in it the devices that it has made. */
+	told("vendor 0x%x, firmware %s, num_comp_vectors %d", d.vendor_id, d.fw_ver,
+	     verbs->num_comp_vectors);
 	told("port: state %d, max_mtu %d, active_mtu %d, gid_tbl_len %d, port_cap_flags 0x%x",
 	     p.state, p.max_mtu, p.active_mtu, p.gid_tbl_len, p.port_cap_flags);
 	told("port: max_msg_sz %u, pkey_tbl_len %d", p.max_msg_sz, p.pkey_tbl_len);
@@ -80,7 +81,7 @@ void ask_gids(struct ends *e, int unused)
 		told("ibv_query_port of port %d: %d, errno %d", number, ret, errno);
 		tell_gid(verbs, number, 0);
 	}
-	for (index = 0; index < 3; index++)
+	for (index = 0; index < 2; index++) /* a device that is made anew may have no third one */
 		tell_gid(verbs, 1, index);
 	for (index = 0; index < 5; index++)
 		tell_gid(verbs, 1, others[index]);
