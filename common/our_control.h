@@ -8,9 +8,9 @@
  *
  * RETURN VALUE: a function that returns an int returns 0 or a positive errno value. It has then
  * told config->report why, once, with three exceptions. EAGAIN (nothing is there now), EINTR (a stop
- * was requested) and ECONNRESET (the peer has disconnected) are no errors, and not told. What ends a
- * wait for a completion or a disconnect, our_report_end tells. A few functions tell nothing: their
- * blocks say so. After EAGAIN, and ETIMEDOUT of a wait for a completion, a program may go on; after
+ * was requested) and ECONNRESET (the peer has disconnected) are no errors, and not told. The end of
+ * a wait for a completion is told by our_report_end. A few functions tell nothing: their blocks say
+ * so. After EAGAIN, and ETIMEDOUT of a wait for a completion, a program may go on; after
  * all else, close the connection.
  * THREADS: one thread at a time uses an object. Different threads may use different objects, except
  * that all controls of one struct our_device, and all agents that have not left their listener's

@@ -53,8 +53,8 @@ static inline int sim_fail(int error)
 }
 
 /*
- * And one that reports it by its number: libibverbs leaves it in errno, too, where the kernel was
- * asked.
+ * What a call returns that reports an error by its number: libibverbs leaves the number in errno,
+ * too, where the kernel was asked.
  */
 static inline int sim_number(int error)
 {
