@@ -14,8 +14,10 @@
 
 #define PERIOD_NS \
 	1000000 /* of CPU time, which the kernel rounds up to its tick of some milliseconds */
-#define LOOP_BYTES 128
-#define SLEEP_NS   1000000 /* simulated, unless a peer writes; twice as long the next time */
+#define LOOP_BYTES  128
+#define KNOWN_TICKS 1       /* without a call between them, in a loop that was found before, */
+#define NEW_TICKS   25      /* and in another, which may compute: a tenth of a second */
+#define SLEEP_NS    1000000 /* simulated, unless a peer writes; twice as long the next time */
 
 __thread int sim_locked_streams;
 
@@ -33,16 +35,20 @@ static uintptr_t place_of(const ucontext_t *context)
 #endif
 }
 
-/* Two ticks without a call between them; one if it is a loop that is known. */
+/*
+ * A program that computes must not be taken for one that spins: it would lose its turn on a slow
+ * machine, and keep it on another.
+ */
 static bool spins(uintptr_t place)
 {
 	static uint64_t seen;
-	bool called = seen != sim_world->hash;
+	static int ticks;
 
+	ticks = seen == sim_world->hash ? ticks + 1 : 0;
 	seen = sim_world->hash;
 	if (!sim_is_program(place))
 		return false;
-	return !called || place - last_loop + LOOP_BYTES < 2 * LOOP_BYTES;
+	return ticks >= (place - last_loop + LOOP_BYTES < 2 * LOOP_BYTES ? KNOWN_TICKS : NEW_TICKS);
 }
 
 static void on_tick(int number, siginfo_t *info, void *context)
