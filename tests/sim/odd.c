@@ -128,7 +128,7 @@ static long ms_between(const struct timespec *start, const struct timespec *end)
 	return (end->tv_sec - start->tv_sec) * 1000 + (end->tv_nsec - start->tv_nsec) / 1000000;
 }
 
-/* Makes no call for several ticks of the processor's time, but does not wait: that takes no simulated time. */
+/* Makes no call for several ticks of CPU time, but does not wait: that takes no simulated time. */
 static int compute(void)
 {
 	struct ibv_device **list = ibv_get_device_list(NULL);
