@@ -116,8 +116,8 @@ static void destroy_cq(struct our_control *control)
 /*
  * An event announces only the first completion after the arming. So: drain the CQ, arm it, poll
  * once more for completions that came between the two, and only then sleep. While busy, do not arm
- * the CQ: that saves the device an interrupt and us an event. What the peer sent before it left may
- * be in the CQ, and its event late: then we poll once more, too.
+ * the CQ: that saves the device an interrupt and us an event. If the peer has left, poll once more:
+ * its last messages may be in the CQ, and their event still on its way.
  */
 static int await(struct our_control *control)
 {

@@ -227,7 +227,7 @@ static int wait_for_notification(struct our_control *control, bool *woken)
 	return ret || *woken ? ret : our_keep_waiting(control);
 }
 
-/* What the peer sent before it left may be in the CQ, and its event late: polls once more. */
+/* If the peer has left, polls once more: its last messages may be in the CQ before their event. */
 static int await(struct our_control *control)
 {
 	bool woken = false;

@@ -40,7 +40,7 @@ static void destroy_cq(struct our_control *control)
 /*
  * While we spin, the CQ is not armed, which saves the device an interrupt and us an event; and whoever
  * wants the CPU gets it, perhaps the peer, or the driver: sched_yield(2) returns at once if nobody
- * does. What the peer sent before it left may be in the CQ, and its event late: then we poll once more.
+ * does. If the peer has left, poll once more: its last messages may be in the CQ before their event.
  */
 static int await(struct our_control *control)
 {
