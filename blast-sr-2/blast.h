@@ -37,7 +37,7 @@ extern struct our_blast_options {
  *
  * Messages are numbered from 0; number m uses buffer m modulo n_data_buffers, at both ends. All
  * counters only grow: client: credited <= posted, completed <= posted, and neither is ever more
- * than n_data_buffers behind it. Agent: credited <= posted <= received + n_data_buffers.
+ * than n_data_buffers behind it. Agent: credited <= completed <= posted <= completed + n_data_buffers.
  */
 struct our_blast {
 	uint64_t goal;      /* client: how many messages it will send; falls when -D is over */
