@@ -72,6 +72,12 @@ static int check_connect_info(struct our_run *run, const struct our_connect_info
 {
 	const struct our_client_limits *limits = &our_client_limits;
 
+	/* It has sent nothing, and RoCE has padded that. */
+	if (info->count == 0 && info->data_size == 0) {
+		our_report_sentence("client refused: it wants to send 0 messages of 0 bytes; is it "
+				    "a client of ping-sr-1 or later?");
+		return refuse_for(run, OUR_REFUSED_COUNT, limits->max_count);
+	}
 	if (info->count == 0 || info->count > limits->max_count) {
 		our_report_sentence("client refused: it wants to send %" PRIu64
 				    " messages, and 1 to %" PRIu64 " are allowed (--max-count)",
