@@ -167,7 +167,7 @@ CLIENTS = [
     Odd("says more than its length", "ping-sr-1 ping-sr-4", private(f"{MAGIC}00010020{1:016x}"), NONSENSE, refused=1),
     Odd("is cut short", "ping-sr-1 ping-sr-4", private(f"{MAGIC}000100"), NONSENSE, refused=1, transports="iWARP"),
     Odd("says nothing", "ping-sr-1 ping-sr-4 ping-rdma-1", "--raw-private=", NONSENSE, refused=1, transports="iWARP"),
-    Odd("says nothing, padded", "ping-sr-1 ping-sr-4 ping-rdma-1", "--raw-private=", "client refused: it wants to send 0 messages",
+    Odd("says nothing, padded", "ping-sr-1 ping-sr-4 ping-rdma-1", "--raw-private=", "client refused: it wants to send 0 messages of 0 bytes; is it a client",
         refused=2, limit=UNLIMITED, transports="RoCE"),
     Odd("sends too much", f"{TELL} {POOL} ping-rdma-1", "-c 21", "client refused: ", "--max-count 20", refused=2, limit=20, check=True),
     Odd("sends what is too long", f"{TELL} {POOL} ping-rdma-1", "-s 65", "client refused: ", "--max-size 64", refused=3, limit=64),
