@@ -114,7 +114,10 @@ void sim_send(struct sim_endpoint *to, enum sim_message_kind kind, int status,
 /* The next message in its inbox has arrived. */
 void sim_deliver(struct sim_endpoint *endpoint);
 
-/* Moves the QP into RTS, with what both sides have said. */
+/* What both sides have said, as attributes of a QP. */
+void sim_agree(const struct sim_endpoint *endpoint, struct ibv_qp_attr *attr);
+
+/* Moves the QP into RTS, with that. */
 void sim_connect_qp(struct sim_endpoint *endpoint);
 
 /*

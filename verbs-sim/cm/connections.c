@@ -12,25 +12,31 @@
  * The retry counts of a QP are what its peer has asked for, except that the client keeps its own
  * retry_count. An event's depths mean the side that gets it: they have been crossed in `wanted`.
  */
-void sim_connect_qp(struct sim_endpoint *endpoint)
+void sim_agree(const struct sim_endpoint *endpoint, struct ibv_qp_attr *attr)
 {
 	const struct sim_terms *wanted = &endpoint->wanted, *offered = &endpoint->offered;
 	bool is_client = endpoint->state == SIM_CM_CONNECTING;
 	const struct sim_terms *depths = is_client && !sim_cm_traits(endpoint)->iwarp ? wanted
 										      : offered;
+
+	attr->dest_qp_num = wanted->qp_num;
+	attr->timeout = sim_cm_traits(endpoint)->ack_timeout;
+	attr->retry_cnt = endpoint->state == SIM_CM_REQUESTED ? wanted->retry_count
+							      : offered->retry_count;
+	attr->rnr_retry = wanted->rnr_retry_count;
+	attr->max_rd_atomic = depths->initiator_depth;
+	attr->max_dest_rd_atomic = depths->responder_resources;
+	attr->path_mtu = IBV_MTU_1024;
+}
+
+void sim_connect_qp(struct sim_endpoint *endpoint)
+{
 	struct sim_qp *qp = sim_qp_of(endpoint);
 
 	if (!qp || qp->state != IBV_QPS_INIT)
 		return;
 	qp->state = IBV_QPS_RTS;
-	qp->attr.dest_qp_num = wanted->qp_num;
-	qp->attr.timeout = sim_cm_traits(endpoint)->ack_timeout;
-	qp->attr.retry_cnt = endpoint->state == SIM_CM_REQUESTED ? wanted->retry_count
-								 : offered->retry_count;
-	qp->attr.rnr_retry = wanted->rnr_retry_count;
-	qp->attr.max_rd_atomic = depths->initiator_depth;
-	qp->attr.max_dest_rd_atomic = depths->responder_resources;
-	qp->attr.path_mtu = IBV_MTU_1024;
+	sim_agree(endpoint, &qp->attr);
 }
 
 void sim_take_request(struct sim_cm_event *event, void *user)
