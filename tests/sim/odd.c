@@ -44,11 +44,12 @@ static int lock_twice(void)
 static int call_unknown(void)
 {
 	struct rdma_event_channel *channel = rdma_create_event_channel();
+	struct ibv_ece ece;
 	struct rdma_cm_id *id;
 
 	if (rdma_create_id(channel, &id, NULL, RDMA_PS_TCP))
 		return 1;
-	return rdma_establish(id);
+	return rdma_get_remote_ece(id, &ece);
 }
 
 static int call_unknown_wait(void)
