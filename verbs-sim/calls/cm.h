@@ -7,6 +7,9 @@
 #include "verbs-sim/calls/verbs.h"
 #include "verbs-sim/cm/cm.h"
 
+/* What the kernel lets the peer of a connected QP do. */
+#define SIM_ALL_ACCESS (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC)
+
 struct user_event_channel {
 	struct rdma_event_channel head;
 	struct sim_channel *sim;

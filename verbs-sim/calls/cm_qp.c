@@ -54,15 +54,13 @@ static int create_cqs(struct rdma_cm_id *id, struct ibv_qp_init_attr *attr)
 	return ret;
 }
 
-/* What the kernel lets the peer do: see rdma_init_qp_attr. */
 static void init_qp(struct rdma_cm_id *id)
 {
 	struct sim_qp *qp = user_qp(id->qp)->sim;
 
 	qp->state = IBV_QPS_INIT;
 	id->qp->state = IBV_QPS_INIT;
-	qp->attr.qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
-				   IBV_ACCESS_REMOTE_ATOMIC;
+	qp->attr.qp_access_flags = SIM_ALL_ACCESS;
 	qp->endpoint = user_id(id)->sim;
 	if (qp->type != IBV_QPT_UD)
 		return;

@@ -126,7 +126,7 @@ void sim_connect_qp(struct sim_endpoint *endpoint);
  */
 void sim_take_request(struct sim_cm_event *event, void *user);
 
-/* The client has its reply: on RoCE its QP is only now ready. */
+/* The client has its reply: on RoCE its QP, if it has one, is only now ready. */
 void sim_take_reply(struct sim_endpoint *endpoint);
 
 /* Tells the client of a request that it is refused; `terms` may be NULL. */

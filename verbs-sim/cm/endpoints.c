@@ -99,6 +99,7 @@ static uint8_t padded(const struct sim_traits *traits, enum rdma_cm_event_type t
 	switch (type) {
 	case RDMA_CM_EVENT_CONNECT_REQUEST:
 		return at_least(length, traits->padded_request);
+	case RDMA_CM_EVENT_CONNECT_RESPONSE:
 	case RDMA_CM_EVENT_ESTABLISHED:
 		return at_least(length, traits->padded_reply);
 	case RDMA_CM_EVENT_REJECTED:
@@ -154,11 +155,11 @@ void sim_tell_path(struct sim_endpoint *endpoint, enum rdma_cm_event_type type, 
 void sim_tell(struct sim_endpoint *endpoint, enum rdma_cm_event_type type, int status)
 {
 	struct sim_terms terms = endpoint->wanted;
-	bool established = type == RDMA_CM_EVENT_ESTABLISHED;
+	bool answered = type == RDMA_CM_EVENT_ESTABLISHED || type == RDMA_CM_EVENT_CONNECT_RESPONSE;
 
-	if (established && endpoint->state != SIM_CM_CONNECTING)
+	if (answered && endpoint->state != SIM_CM_CONNECTING)
 		terms = depths_of_server(endpoint);
-	else if (!established && type != RDMA_CM_EVENT_REJECTED)
+	else if (!answered && type != RDMA_CM_EVENT_REJECTED)
 		terms = (struct sim_terms){ .data_length = 0 };
 	else
 		terms.data_length = padded(sim_cm_traits(endpoint), type, terms.data_length);

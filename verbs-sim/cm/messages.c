@@ -113,7 +113,7 @@ static void request_arrives(struct sim_endpoint *client)
 
 /*
  * On RoCE the client's library makes the QP ready, when the program takes the event:
- * sim_take_reply.
+ * sim_take_reply. A client whose id has no QP does that itself, and calls rdma_establish.
  */
 static void reply_arrives(struct sim_endpoint *client, const struct sim_terms *terms)
 {
@@ -125,9 +125,14 @@ static void reply_arrives(struct sim_endpoint *client, const struct sim_terms *t
 		client->wanted.responder_resources = client->offered.initiator_depth;
 		client->wanted.initiator_depth = terms->initiator_depth;
 	}
-	sim_tell(client, RDMA_CM_EVENT_ESTABLISHED, 0);
-	if (!sim_cm_traits(client)->iwarp)
+	if (!sim_cm_traits(client)->iwarp) {
+		sim_tell(client,
+			 sim_qp_of(client) ? RDMA_CM_EVENT_ESTABLISHED
+					   : RDMA_CM_EVENT_CONNECT_RESPONSE,
+			 0);
 		return;
+	}
+	sim_tell(client, RDMA_CM_EVENT_ESTABLISHED, 0);
 	sim_connect_qp(client);
 	client->state = SIM_CM_CONNECTED;
 }
