@@ -15,6 +15,7 @@ LEFT_OVER = 121
 ECHO = "build/examples/others/librpma"
 PAIRS = {
     "rping": (f"rping -s -a {ADDRESS} -C 10", f"rping -c -a {ADDRESS} -C 10"),
+    "rping-q": (f"rping -s -q -a {ADDRESS} -C 10", f"rping -c -q -a {ADDRESS} -C 10"),  # makes its QPs ready itself
     "rdma_xclient": ("rdma_xserver", f"rdma_xclient -s {ADDRESS}"),  # sends more inline than its QP is granted
     "ib_send_lat": ("ib_send_lat -R -n 5", f"ib_send_lat -R -n 5 {ADDRESS}"),
     "ib_read_bw": ("ib_read_bw -R -n 5", f"ib_read_bw -R -n 5 {ADDRESS}"),  # its server leaves just behind its last message
@@ -24,7 +25,7 @@ PAIRS = {
     "librpma": (f"{ECHO} server {ADDRESS} 7471", f"{ECHO} client {ADDRESS} 7471 20 64"),
 }
 LEAVE = ("ib_send_lat", "ib_read_bw", "ib_send_bw", "qperf")
-ON_ROCE = ("ib_send_bw",)  # QPs that are connected by hand
+ON_ROCE = ("ib_send_bw", "rping-q")  # QPs that are connected by hand
 ROWS = [
     pytest.param(name, options, id=f"{name}-{transport}")
     for name in PAIRS
