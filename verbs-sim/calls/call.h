@@ -45,10 +45,14 @@ void sim_pass(const char *name);
 /* With --trace: prints what a call has found, in a line behind the call's own. */
 void sim_trace(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* What a call returns that reports an error in errno: -1, or 0 if there is none; or NULL. */
+/*
+ * What a call returns that reports an error in errno: -1, or 0 if there is none; or NULL. A call
+ * that succeeds leaves errno as it was, as programs print it later.
+ */
 static inline int sim_fail(int error)
 {
-	errno = error;
+	if (error)
+		errno = error;
 	return error ? -1 : 0;
 }
 

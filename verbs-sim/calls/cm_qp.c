@@ -82,12 +82,14 @@ static struct ibv_pd *default_pd(struct rdma_cm_id *id)
 static int make_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_attr *attr,
 		   struct ibv_qp_init_attr_ex *extended)
 {
+	int error;
+
 	if (id->qp || !id->verbs || (pd && pd->context != id->verbs))
 		return sim_fail(EINVAL);
 	pd = pd ? pd : default_pd(id);
-	errno = create_cqs(id, attr);
-	if (errno || !pd)
-		return -1;
+	error = create_cqs(id, attr);
+	if (error || !pd)
+		return sim_fail(error ? error : errno);
 	if (!attr->srq)
 		attr->srq = id->srq;
 	if (extended)

@@ -160,8 +160,7 @@ EXPORTED int nanosleep(const struct timespec *time, struct timespec *left)
 {
 	if (!sim_me)
 		return REAL(nanosleep)(time, left);
-	errno = sleep_for(sim_ns_of(time), left);
-	return errno ? -1 : 0;
+	return sim_fail(sleep_for(sim_ns_of(time), left));
 }
 
 EXPORTED int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time,
@@ -177,8 +176,7 @@ EXPORTED int usleep(useconds_t us)
 {
 	if (!sim_me)
 		return REAL(usleep)(us);
-	errno = sleep_for(us * 1000ull, NULL);
-	return errno ? -1 : 0;
+	return sim_fail(sleep_for(us * 1000ull, NULL));
 }
 
 EXPORTED unsigned int sleep(unsigned int seconds)

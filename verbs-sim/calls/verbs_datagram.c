@@ -34,11 +34,12 @@ EXPORTED struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *att
 {
 	const struct sim_device *device = device_of(pd->context);
 	struct user_ah *ah;
+	int error;
 
 	SIM_CALL_OR(NULL, "ibv_create_ah", ENOMEM, EINVAL, ETIMEDOUT);
-	errno = device->traits.iwarp ? EOPNOTSUPP : sim_check_path(device, attr->port_num, attr);
-	if (errno)
-		return NULL;
+	error = device->traits.iwarp ? EOPNOTSUPP : sim_check_path(device, attr->port_num, attr);
+	if (error)
+		return sim_null(error);
 	ah = calloc(1, sizeof(*ah));
 	if (!ah)
 		return NULL;
