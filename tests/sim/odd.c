@@ -151,6 +151,23 @@ static int compute(void)
 	return 0;
 }
 
+/* Prints the error of a call that has failed after others that have not. */
+static int print_errno_late(void)
+{
+	struct rdma_event_channel *channel = rdma_create_event_channel();
+	struct sockaddr_in address = { .sin_family = AF_INET };
+	struct rdma_cm_id *id;
+
+	rdma_create_id(channel, &id, NULL, RDMA_PS_TCP);
+	errno = ENXIO;
+	rdma_bind_addr(id, (struct sockaddr *)&address);
+	rdma_destroy_id(id);
+	rdma_destroy_event_channel(channel);
+	usleep(1);
+	puts(errno == ENXIO ? "ENXIO" : strerror(errno));
+	return 0;
+}
+
 /* Two messages for a peer that has closed its end: the second one raises SIGPIPE. */
 static int write_to_nobody(void)
 {
@@ -547,6 +564,7 @@ static const struct {
 	{ "count-hour", count_an_hour },
 	{ "spin-on-memory", spin_on_memory },
 	{ "compute", compute },
+	{ "print-errno-late", print_errno_late },
 	{ "write-to-nobody", write_to_nobody },
 	{ "await-sigterm", await_sigterm },
 	{ "crash", crash },

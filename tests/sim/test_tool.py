@@ -63,7 +63,7 @@ def test_it_says_who_sleeps_where() -> None:
     [
         ("hour", "3600 s, 3600 s\n"), ("count-hour", "3600.000000 s\n"), ("spin-on-memory", "set\n"), ("free-early", "EBUSY\n"), ("tick", "3 ticks\n"),
         ("ring", "3 s, 0 750000 us of 1 s\n"), ("spin-lock", "300\n"), ("wake-parent", "woken\n"), ("across", "::ffff:192.0.2.7, ECONNREFUSED\n"),
-        ("fork", "child: 7\n"), ("interrupted", "EINTR\n"), ("lock-stdout", "aa\naa\n"), ("compute", "0 ms\n"),
+        ("fork", "child: 7\n"), ("interrupted", "EINTR\n"), ("lock-stdout", "aa\naa\n"), ("compute", "0 ms\n"), ("print-errno-late", "ENXIO\n"),
     ],
 )  # fmt: skip
 def test_what_programs_see(which: str, out: str) -> None:
