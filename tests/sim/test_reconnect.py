@@ -84,3 +84,11 @@ def test_its_connection_breaks(transport: list[str], how: str, tmp_path: Path) -
         done = run(folder, transport, "--seed", str(seed), f"--fail=1:ibv_post_send:{1 + seed % MESSAGES}:{how}", servers=1)
         check(done, folder)
         assert done.fault and "goes on with message" in done.err, done.why()
+
+
+@OVER
+def test_its_connection_breaks_when_it_has_lasted_longer_than_a_client_waits(transport: list[str], tmp_path: Path) -> None:
+    """The wait for a server begins then, not with the program."""
+    done = run(tmp_path / "late", transport, "--fail", "1:ibv_post_send:5:WR_FLUSH_ERR", servers=1, count=8, more="-w 2 --rate 1")
+    check(done, tmp_path / "late", 8)
+    assert "goes on with message 4" in done.err, done.why()
