@@ -66,6 +66,13 @@ PING = [["beyond/ping-ud-0/server", "-a", ADDRESS], ["beyond/ping-ud-0/client", 
 GROUP = [["beyond/mcast-ud-0/client", "224.1.2.3", ADDRESS], ["beyond/mcast-ud-0/server", "224.1.2.3", ADDRESS, "100"]]
 
 
+def test_none_is_lost_where_nothing_loses_any() -> None:
+    """Nor one that comes just before the server sleeps: within 100 ms it is back."""
+    for seed in range(1, 9):
+        run = simulate(PING, "--seed", str(seed))
+        assert not run.exit and run.out.startswith("300 messages of 64 bytes, 0 lost, there"), run.out + run.why()
+
+
 def test_answers_that_come_twice() -> None:
     """They stand for no other message. Some find no receive, as there are more of them than the client has asked for."""
     for losses, most in (("", 20), (",loses=30", 100)):
