@@ -209,6 +209,17 @@ def test_a_stream_arrives_whole_in_any_order(pair: str, unit: str, transport: li
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS.values(), ids=TRANSPORTS)
+def test_the_end_of_a_stream_comes_with_all_that_is_before_it(transport: list[str], tmp_path: Path, goes_on: Callable[[int], list[str]]) -> None:
+    """After half of the credits, or one more: those are on their way when the last ones are due."""
+    given, taken = tmp_path / "given", tmp_path / "taken"
+    for messages in (32, 33):
+        given.write_bytes(b"x" * 65536 * messages)
+        programs = [shell(f"stream_server {ADDRESS} >{taken}"), shell(f"stream_client {ADDRESS} <{given}")]
+        run = simulate(programs, *transport, "--fail", "0:ibv_poll_cq:1:SIGSTOP", *goes_on(0))
+        assert run.statuses == [0, 0] and taken.read_bytes() == given.read_bytes(), run.why()
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS.values(), ids=TRANSPORTS)
 @pytest.mark.parametrize("client, words", [("stream_client", []), ("write_client", []), ("store_client", ["get", "5"])])
 def test_a_server_of_another_kind(client: str, words: list[str], transport: list[str]) -> None:
     run = simulate([["build/examples/echo_server", ADDRESS], [f"build/examples/{client}", ADDRESS, *words]], *transport)
