@@ -183,11 +183,9 @@ EXPORTED int accept4(int fd, struct sockaddr *restrict address, socklen_t *restr
 	socklen_t size = sizeof(name);
 	int accepted;
 
-	if (sim_fails_of_program("accept", EMFILE, __builtin_return_address(0)))
-		return -1;
 	if (!ends)
 		return REAL(accept4)(fd, address, length, flags);
-	sim_step("accept");
+	SIM_CALL_OR(-1, "accept", EMFILE);
 	while (!sim_is_nonblocking(fd) && sim_poll(&readable, 1, SIM_FOREVER) < 0) {
 		if (!sim_restarts())
 			return -1;
