@@ -163,7 +163,8 @@ verbs-sim/verbs-sim: $(call of_sim,core device cm transfer runner)
 verbs-sim/libverbs-sim.so: $(call of_sim,core device cm transfer calls) $(SIM)/unknown.o $(SIM)/versions.map
 verbs-sim/libverbs-sim.so: LINK_FLAGS = -shared -Wl,-z,defs -Wl,--version-script=$(SIM)/versions.map
 $(filter %.so,$(TOOLS)): LIBS += -ldl
-$(filter-out %.so,$(TOOLS)): LIBS =
+verbs-trace/verbs-trace: LIBS =
+verbs-sim/verbs-sim: LIBS = -ldl
 $(TOOLS):
 	$(LINK)
 verbs-trace: $(filter verbs-trace/%,$(TOOLS)) ## strace for verbs, for any program

@@ -3,7 +3,7 @@
  * What every function has in common that the library puts in the place of another: entering it,
  * sleeping in it, and the function that it replaces.
  *
- * Contract: a replacement begins with SIM_CALL or sim_step, before it looks at anything that
+ * Contract: a replacement begins with SIM_CALL or SIM_STEP, before it looks at anything that
  * another thread may change.
  */
 #ifndef VERBS_SIM_CALLS_CALL_H
@@ -25,16 +25,26 @@
 		sim_real;                                                      \
 	})
 
+/* The name of a call that --fail may name: the library has a list of them. */
+#define SIM_NAME(name)                                                                           \
+	({                                                                                       \
+		static const char sim_name[] __attribute__((section("sim_names"), used)) = name; \
+		sim_name;                                                                        \
+	})
+
+/* Whether a call of this name is counted. The runner asks. */
+bool sim_counts(const char *name);
+
 /*
  * Enters a call that may fail in these ways, errno values from its man page; the first is the usual
  * one. Returns 0, or the way in which it is to fail now. The call is counted, noted and traced, and
  * other threads may have run.
  */
-#define SIM_CALL(name, ...) sim_enter(name, (const int[]){ __VA_ARGS__, 0 })
+#define SIM_CALL(name, ...) sim_enter(SIM_NAME(name), (const int[]){ __VA_ARGS__, 0 })
 int sim_enter(const char *name, const int *ways);
 
 /* Enters a call that cannot fail. */
-void sim_step(const char *name);
+#define SIM_STEP(name) SIM_CALL(name, 0)
 
 /* This thread, when its exit handlers have run; NULL before. */
 extern __thread struct sim_thread *sim_left;

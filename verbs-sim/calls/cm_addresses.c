@@ -241,6 +241,6 @@ EXPORTED int rdma_getaddrinfo(const char *node, const char *service,
 
 EXPORTED void rdma_freeaddrinfo(struct rdma_addrinfo *res)
 {
-	sim_step("rdma_freeaddrinfo");
+	SIM_STEP("rdma_freeaddrinfo");
 	free_info(res);
 }

@@ -63,7 +63,7 @@ EXPORTED struct rdma_event_channel *rdma_create_event_channel(void)
 
 EXPORTED void rdma_destroy_event_channel(struct rdma_event_channel *channel)
 {
-	sim_step("rdma_destroy_event_channel");
+	SIM_STEP("rdma_destroy_event_channel");
 	delete_channel(channel);
 }
 
@@ -119,7 +119,7 @@ EXPORTED struct ibv_context **rdma_get_devices(int *num_devices)
 
 EXPORTED void rdma_free_devices(struct ibv_context **list)
 {
-	sim_step("rdma_free_devices");
+	SIM_STEP("rdma_free_devices");
 	free(list);
 }
 

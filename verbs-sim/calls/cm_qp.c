@@ -139,7 +139,7 @@ void sim_unmake_qp(struct rdma_cm_id *id)
 
 EXPORTED void rdma_destroy_qp(struct rdma_cm_id *id)
 {
-	sim_step("rdma_destroy_qp");
+	SIM_STEP("rdma_destroy_qp");
 	sim_unmake_qp(id);
 }
 
@@ -165,7 +165,7 @@ void sim_unmake_srq(struct rdma_cm_id *id)
 
 EXPORTED void rdma_destroy_srq(struct rdma_cm_id *id)
 {
-	sim_step("rdma_destroy_srq");
+	SIM_STEP("rdma_destroy_srq");
 	sim_unmake_srq(id);
 }
 
@@ -216,7 +216,7 @@ EXPORTED int rdma_create_ep(struct rdma_cm_id **created, struct rdma_addrinfo *r
 
 EXPORTED void rdma_destroy_ep(struct rdma_cm_id *id)
 {
-	sim_step("rdma_destroy_ep");
+	SIM_STEP("rdma_destroy_ep");
 	if (id->qp)
 		sim_unmake_qp(id);
 	if (id->srq)

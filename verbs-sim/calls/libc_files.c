@@ -54,15 +54,18 @@ static bool can_block(int fd)
 	return !S_ISREG(file.st_mode) && !S_ISDIR(file.st_mode) && !S_ISBLK(file.st_mode);
 }
 
-/* Waits until the descriptor is ready for `events`. Returns 0, or -1 and EINTR. */
+/*
+ * Waits until the descriptor is ready for `events`, in a call of this name (NULL: that is not
+ * counted). Returns 0, or -1 and EINTR.
+ */
 static int await_ready(const char *name, int fd, short events)
 {
 	struct pollfd pollfd = { .fd = fd, .events = events };
 
 	if (!can_block(fd))
 		return 0;
-	if (events == POLLIN)
-		sim_step(name);
+	if (name)
+		sim_enter(name, (const int[]){ 0 });
 	while (sim_poll(&pollfd, 1, SIM_FOREVER) < 0) {
 		if (!sim_restarts())
 			return -1;
@@ -79,31 +82,31 @@ static void changed(int fd, ssize_t result)
 	errno = saved;
 }
 
-#define INPUT(fd, call)                                \
-	do {                                           \
-		ssize_t sim_done;                      \
-		if (!sim_me)                           \
-			return call;                   \
-		sim_show_timers();                     \
-		if (await_ready(__func__, fd, POLLIN)) \
-			return -1;                     \
-		sim_done = call;                       \
-		changed(fd, sim_done);                 \
-		return sim_done;                       \
+#define INPUT(name, fd, call)                                \
+	do {                                                 \
+		ssize_t sim_done;                            \
+		if (!sim_me)                                 \
+			return call;                         \
+		sim_show_timers();                           \
+		if (await_ready(SIM_NAME(name), fd, POLLIN)) \
+			return -1;                           \
+		sim_done = call;                             \
+		changed(fd, sim_done);                       \
+		return sim_done;                             \
 	} while (0)
 
-#define OUTPUT(fd, call, size)                          \
-	do {                                            \
-		ssize_t sim_done;                       \
-		if (!sim_me)                            \
-			return call;                    \
-		if (await_ready(__func__, fd, POLLOUT)) \
-			return -1;                      \
-		if (sim_is_lost(fd))                    \
-			return size;                    \
-		sim_done = call;                        \
-		changed(fd, sim_done);                  \
-		return sim_done;                        \
+#define OUTPUT(fd, call, size)                      \
+	do {                                        \
+		ssize_t sim_done;                   \
+		if (!sim_me)                        \
+			return call;                \
+		if (await_ready(NULL, fd, POLLOUT)) \
+			return -1;                  \
+		if (sim_is_lost(fd))                \
+			return size;                \
+		sim_done = call;                    \
+		changed(fd, sim_done);              \
+		return sim_done;                    \
 	} while (0)
 
 static ssize_t size_of(const struct msghdr *message)
@@ -117,21 +120,21 @@ static ssize_t size_of(const struct msghdr *message)
 
 EXPORTED ssize_t read(int fd, void *buf, size_t count)
 {
-	INPUT(fd, REAL(read)(fd, buf, count));
+	INPUT("read", fd, REAL(read)(fd, buf, count));
 }
 
 EXPORTED ssize_t recv(int fd, void *buf, size_t len, int flags)
 {
 	if (flags & MSG_DONTWAIT)
 		return REAL(recv)(fd, buf, len, flags);
-	INPUT(fd, REAL(recv)(fd, buf, len, flags));
+	INPUT("recv", fd, REAL(recv)(fd, buf, len, flags));
 }
 
 EXPORTED ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 {
 	if (flags & MSG_DONTWAIT)
 		return REAL(recvmsg)(fd, message, flags);
-	INPUT(fd, REAL(recvmsg)(fd, message, flags));
+	INPUT("recvmsg", fd, REAL(recvmsg)(fd, message, flags));
 }
 
 EXPORTED ssize_t write(int fd, const void *buf, size_t count)

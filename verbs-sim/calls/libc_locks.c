@@ -89,7 +89,7 @@ static int wait_until(pthread_cond_t *cond, pthread_mutex_t *mutex, uint64_t dea
 {
 	bool signalled;
 
-	sim_step("pthread_cond_wait");
+	SIM_STEP("pthread_cond_wait");
 	sim_me->condition = cond;
 	sim_me->signalled = false;
 	REAL(pthread_mutex_unlock)(mutex);
@@ -164,7 +164,7 @@ EXPORTED int sem_wait(sem_t *semaphore)
 {
 	if (!sim_me)
 		return REAL(sem_wait)(semaphore);
-	sim_step("sem_wait");
+	SIM_STEP("sem_wait");
 	return take_until(semaphore, SIM_FOREVER);
 }
 
@@ -172,7 +172,7 @@ EXPORTED int sem_timedwait(sem_t *restrict semaphore, const struct timespec *res
 {
 	if (!sim_me)
 		return REAL(sem_timedwait)(semaphore, until);
-	sim_step("sem_timedwait");
+	SIM_STEP("sem_timedwait");
 	return take_until(semaphore, sim_deadline_at(until));
 }
 

@@ -59,7 +59,7 @@ bool sim_fails_of_program(const char *name, int way, const void *caller)
 	return way;
 }
 
-#define FAILS(name) sim_fails_of_program(name, ENOMEM, __builtin_return_address(0))
+#define FAILS(name) sim_fails_of_program(SIM_NAME(name), ENOMEM, __builtin_return_address(0))
 
 EXPORTED void *malloc(size_t size)
 {
@@ -110,7 +110,7 @@ EXPORTED void free(void *memory)
 
 EXPORTED int eventfd(unsigned int count, int flags)
 {
-	if (sim_fails_of_program("eventfd", EMFILE, __builtin_return_address(0)))
+	if (sim_fails_of_program(SIM_NAME("eventfd"), EMFILE, __builtin_return_address(0)))
 		return -1;
 	return REAL(eventfd)(count, flags);
 }
@@ -118,7 +118,7 @@ EXPORTED int eventfd(unsigned int count, int flags)
 EXPORTED int sigaction(int number, const struct sigaction *restrict action,
 		       struct sigaction *restrict old)
 {
-	if (sim_fails_of_program("sigaction", EINVAL, __builtin_return_address(0)))
+	if (sim_fails_of_program(SIM_NAME("sigaction"), EINVAL, __builtin_return_address(0)))
 		return -1;
 	return REAL(sigaction)(number, action, old);
 }

@@ -94,7 +94,7 @@ static int poll_until(struct pollfd *fds, nfds_t nfds, uint64_t deadline_ns)
 
 	if (asks_to_print(fds, nfds) && (ready = sim_look(fds, nfds)))
 		return ready;
-	sim_step("poll");
+	SIM_STEP("poll");
 	ready = sim_poll(fds, nfds, deadline_ns);
 	if (!ready && !waits)
 		sim_idle(sim_any_file);
@@ -163,7 +163,7 @@ static int select_until(int nfds, struct sets *sets, uint64_t deadline_ns)
 {
 	int ready, i;
 
-	sim_step("select");
+	SIM_STEP("select");
 	for (i = 0; i < 3; i++) {
 		if (sets->sets[i])
 			sets->wanted[i] = *sets->sets[i];
@@ -211,7 +211,7 @@ static int epoll_until(int epfd, struct epoll_event *events, int maxevents, uint
 {
 	int ready;
 
-	sim_step("epoll_wait");
+	SIM_STEP("epoll_wait");
 	for (;;) {
 		sim_show_descriptors();
 		ready = REAL(epoll_wait)(epfd, events, maxevents, 0);

@@ -61,7 +61,7 @@ EXPORTED int socket(int domain, int type, int protocol)
 			((type & 0xf) == SOCK_STREAM || (type & 0xf) == SOCK_DGRAM);
 	int fd;
 
-	if (sim_fails_of_program("socket", EMFILE, __builtin_return_address(0)))
+	if (sim_fails_of_program(SIM_NAME("socket"), EMFILE, __builtin_return_address(0)))
 		return -1;
 	fd = replaced ? REAL(socket)(AF_UNIX, type, 0) : REAL(socket)(domain, type, protocol);
 	if (!replaced || fd < 0)
@@ -137,7 +137,7 @@ EXPORTED int connect(int fd, const struct sockaddr *address, socklen_t length)
 
 	if (!ends)
 		return REAL(connect)(fd, address, length);
-	sim_step("connect");
+	SIM_STEP("connect");
 	memcpy(&ends->peer, address, length < sizeof(ends->peer) ? length : sizeof(ends->peer));
 	if (!*sim_port_of(&ends->own)) {
 		ends->own = ends->peer; /* this host has all addresses */

@@ -124,7 +124,7 @@ EXPORTED int pthread_join(pthread_t id, void **result)
 	struct known *joined = sim_me ? find(id) : NULL;
 
 	if (joined) {
-		sim_step("pthread_join");
+		SIM_STEP("pthread_join");
 		while (joined->thread->state != SIM_THREAD_ENDED)
 			sim_block(joined->thread, SIM_FOREVER);
 		joined->thread->state = SIM_THREAD_UNUSED;

@@ -137,7 +137,7 @@ static int sleep_until(uint64_t deadline_ns)
 {
 	static const char nothing; /* that anyone would wake */
 
-	sim_step("sleep");
+	SIM_STEP("sleep");
 	while (sim_world->now_ns < deadline_ns) {
 		if (sim_block(&nothing, deadline_ns))
 			return EINTR;
@@ -258,7 +258,7 @@ EXPORTED int sched_yield(void)
 {
 	if (!sim_me)
 		return REAL(sched_yield)();
-	sim_step("sched_yield");
+	SIM_STEP("sched_yield");
 	return 0;
 }
 

@@ -71,7 +71,7 @@ EXPORTED struct ibv_device **ibv_get_device_list(int *num_devices)
 
 EXPORTED void ibv_free_device_list(struct ibv_device **list)
 {
-	sim_step("ibv_free_device_list");
+	SIM_STEP("ibv_free_device_list");
 	free(list);
 }
 

@@ -58,7 +58,7 @@ EXPORTED int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **
 
 EXPORTED void ibv_ack_cq_events(struct ibv_cq *cq, unsigned int nevents)
 {
-	sim_step("ibv_ack_cq_events");
+	SIM_STEP("ibv_ack_cq_events");
 	if (nevents > user_cq(cq)->unacked)
 		sim_give_up(SIM_VERDICT_BROKEN,
 			    "ibv_ack_cq_events acks %u events, and the program got %u", nevents,
@@ -115,7 +115,7 @@ EXPORTED void ibv_ack_async_event(struct ibv_async_event *event)
 {
 	uint32_t *unacked;
 
-	sim_step("ibv_ack_async_event");
+	SIM_STEP("ibv_ack_async_event");
 	unacked = unacked_of(event);
 	if (!unacked)
 		return;

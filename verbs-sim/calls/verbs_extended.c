@@ -62,7 +62,7 @@ static struct ibv_send_wr *begin(struct ibv_qp_ex *ex, enum ibv_wr_opcode opcode
 
 static void wr_start(struct ibv_qp_ex *ex)
 {
-	sim_step("ibv_wr_start");
+	SIM_STEP("ibv_wr_start");
 	forget(qp_of(ex));
 }
 
@@ -78,7 +78,7 @@ static int wr_complete(struct ibv_qp_ex *ex)
 
 static void wr_abort(struct ibv_qp_ex *ex)
 {
-	sim_step("ibv_wr_abort");
+	SIM_STEP("ibv_wr_abort");
 	forget(qp_of(ex));
 }
 

@@ -105,7 +105,7 @@ static int next_poll(struct ibv_cq_ex *cq)
 static void end_poll(struct ibv_cq_ex *cq)
 {
 	(void)cq;
-	sim_step("ibv_end_poll");
+	SIM_STEP("ibv_end_poll");
 }
 
 #define READS(type, what, from)                       \

@@ -2,6 +2,7 @@
 /*
  * The arguments of --fail and --sweep, and the names of what may go wrong. See runner.h.
  */
+#include <dlfcn.h>
 #include <errno.h>
 #include <rdma/rdma_cma.h>
 #include <signal.h>
@@ -139,6 +140,16 @@ bool sim_read_fault(const char *argument, struct sim_fault *fault)
 	if (end == text || !fault->number)
 		return false;
 	return !*end || (*end == ':' && find_name(end + 1, fault));
+}
+
+bool sim_counts_call(const char *path, const char *name)
+{
+	void *library = dlopen(path, RTLD_LAZY);
+	bool (*counts)(const char *name) = NULL;
+
+	if (library)
+		*(void **)&counts = dlsym(library, "sim_counts");
+	return counts && counts(name);
 }
 
 bool sim_read_sweep(const char *sweep, unsigned long long call, struct sim_fault *fault)

@@ -262,6 +262,18 @@ static int find_library(struct sim_options *options)
 	return refuse("there is no " LIBRARY " beside %s", self);
 }
 
+/* A fault at a call that is not counted would never come to pass. */
+static int check_calls(const struct sim_options *options)
+{
+	const struct sim_fault *fault;
+
+	for (fault = options->faults; fault < options->faults + options->n_faults; fault++) {
+		if (*fault->call && !sim_counts_call(options->library, fault->call))
+			return refuse("--fail %s: no call %s is counted", fault->text, fault->call);
+	}
+	return 0;
+}
+
 int sim_read_options(int argc, char **argv, struct sim_options *options)
 {
 	static const struct option names[] = {
@@ -295,5 +307,6 @@ int sim_read_options(int argc, char **argv, struct sim_options *options)
 			return ret;
 	}
 	ret = read_programs(argv + optind, options);
-	return ret ? ret : find_library(options);
+	ret = ret ? ret : find_library(options);
+	return ret ? ret : check_calls(options);
 }

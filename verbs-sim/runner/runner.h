@@ -102,6 +102,9 @@ int sim_run(const struct sim_options *options, uint64_t seed, struct sim_result 
 /* Reads "SIDE:[CALL:]N[:HOW]", the argument of --fail. Returns false if it is none. */
 bool sim_read_fault(const char *argument, struct sim_fault *fault);
 
+/* Whether the library at `path`, which counts calls, counts those of this name. */
+bool sim_counts_call(const char *path, const char *name);
+
 /* Reads "S[:HOW]", the argument of --sweep, as "S:CALL[:HOW]". */
 bool sim_read_sweep(const char *sweep, unsigned long long call, struct sim_fault *fault);
 
