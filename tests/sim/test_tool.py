@@ -155,7 +155,7 @@ def test_the_test_to_copy_passes() -> None:
 
 @pytest.mark.parametrize(
     "words",
-    ["--sweep x -- true", "--servers x -- true", "--seed x -- true", "--seeds 5-4 -- true", "--fail 1 -- true", "--fail 0:1:NOTHING -- true", "--fail 0:rdma_connect -- true", "--fail 0:1:REJECTED=x -- true", "--strategy x -- true", "--limit -1 -- true", "--", "-- :::", "-- true :::"],
+    ["--sweep x -- true", "--servers x -- true", "--seed x -- true", "--seeds 5-4 -- true", "--fail 1 -- true", "--fail 0:1:NOTHING -- true", "--fail 0:rdma_connect -- true", "--fail 0:no_such_call:1 -- true", "--fail 0:sem_post:1 -- true", "--fail 0:1:REJECTED=x -- true", "--strategy x -- true", "--limit -1 -- true", "--", "-- :::", "-- true :::"],
 )
 def test_wrong_usage(words: str) -> None:
     done = subprocess.run(["verbs-sim/verbs-sim", *words.split()], cwd=TOP, capture_output=True, text=True, timeout=60, check=False)
@@ -222,6 +222,12 @@ def test_several_faults_in_one_run() -> None:
     run = simulate(pair(PING_SR_3, 2), "--fail", "1:rdma_connect:1:REJECTED=8", "--fail", "0:rdma_listen:1:ENOMEM")
     assert run.fault == "rdma_listen failed: Cannot allocate memory; REJECTED=8 at rdma_connect", run.why()
     assert run.statuses == [1, 1] and "nobody listens" in run.err
+
+
+def test_each_accept_is_counted_once() -> None:
+    server, client = pair(next(stage for stage in STAGES if stage.name == "ping-rc-0"), 2)
+    run = simulate([[*server, "-n", "2"], client, client], "--fail", "0:accept:2")
+    assert run.fault == "accept failed: Too many open files", run.why()
 
 
 SERVER, CLIENT = f"ping-sr-3/server -a {ADDRESS} -n 2", f"ping-sr-3/client -a {ADDRESS} -c"
