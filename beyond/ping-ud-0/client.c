@@ -105,7 +105,7 @@ static int ping(struct rdma_cm_id *id, struct ibv_mr *mr, const struct rdma_ud_p
 		struct ibv_ah *ah)
 {
 	uint64_t first, last, number;
-	int ret = 0;
+	int ret = 0, collected;
 
 	for (first = 0; first < count && !ret; first = last) {
 		last = first + window < count ? first + window : count;
@@ -113,8 +113,8 @@ static int ping(struct rdma_cm_id *id, struct ibv_mr *mr, const struct rdma_ud_p
 			ret = send_message(id, mr, server, ah, number);
 			sent += !ret;
 		}
-		if (!ret)
-			ret = collect(id, mr, first, last);
+		collected = collect(id, mr, first, sent); /* also when a send has failed */
+		ret = ret ? ret : collected;
 	}
 	printf("%" PRIu64 " messages of %" PRIu64 " bytes, %" PRIu64 " lost", sent, size,
 	       sent - came);

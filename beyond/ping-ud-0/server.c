@@ -68,6 +68,19 @@ static int take_cm_event(struct rdma_cm_id *listener)
 	return type == RDMA_CM_EVENT_DEVICE_REMOVAL ? failed("device", ENODEV, "") : 0;
 }
 
+/* An answer counts once it has left. That is soon, so no signal ends the wait. */
+static int await_send(struct rdma_cm_id *listener, struct ibv_wc *wc)
+{
+	while (rdma_get_send_comp(listener, wc) < 0) {
+		if (errno != EINTR)
+			return failed("rdma_get_send_comp", errno, "");
+	}
+	if (wc->status)
+		return failed("send", EIO, ibv_wc_status_str(wc->status));
+	answered++;
+	return 0;
+}
+
 /* The header says from which address a message came, and the completion from which QP there. */
 static int answer(struct rdma_cm_id *listener, struct ibv_mr *mr, struct ibv_wc *wc)
 {
@@ -75,7 +88,7 @@ static int answer(struct rdma_cm_id *listener, struct ibv_mr *mr, struct ibv_wc 
 	uint32_t length = wc->byte_len - GRH, client = wc->src_qp;
 	struct ibv_ah *ah =
 		ibv_create_ah_from_wc(listener->pd, wc, (struct ibv_grh *)slot, listener->port_num);
-	int ret = 0;
+	int ret;
 
 	if (!ah) { /* there is no route to the sender: the message is lost */
 		failed("ibv_create_ah_from_wc", errno, "");
@@ -83,11 +96,8 @@ static int answer(struct rdma_cm_id *listener, struct ibv_mr *mr, struct ibv_wc 
 	}
 	if (rdma_post_ud_send(listener, NULL, slot + GRH, length, mr, 0, ah, client))
 		ret = failed("rdma_post_ud_send", errno, "");
-	answered += !ret;
-	if (!ret && rdma_get_send_comp(listener, wc) < 0)
-		ret = failed("rdma_get_send_comp", errno, "");
-	else if (!ret && wc->status)
-		ret = failed("send", EIO, ibv_wc_status_str(wc->status));
+	else
+		ret = await_send(listener, wc);
 	ibv_destroy_ah(ah);
 	return ret;
 }
