@@ -185,8 +185,9 @@ class Pair:
         return s, self.client("-w 60", agreed, client)
 
     def endless(self, both: str = "", timeout: str = "") -> tuple[Process, Process]:
-        """Of a run that does not end by itself, once messages are measured: after the warm-up of 100."""
-        s, c = self.start(ENDLESS, f"-j {both} {timeout}", f"-T -j {both} {timeout}")
+        """Of a run that does not end by itself, once messages are measured: after the warm-up of 100. The server listens, and
+        with -w the client of ping-reconnect-2 would wait for the next one."""
+        s, c = self.start(ENDLESS, f"-j {both} {timeout}", f"-T -j {both} {timeout} -w 0")
         return s, c.awaits("ibv_post_send", 200)
 
 
