@@ -87,6 +87,8 @@ static int request(struct peer *p, enum ibv_wr_opcode opcode, const struct remot
 		wr.wr.atomic.compare_add = 1;
 	}
 	errno = ibv_post_send(p->id->qp, &wr, &bad);
+	if (errno && p->reach) /* on iWARP the access before may have ended the connection */
+		return LOST;
 	must(!errno, "ibv_post_send");
 	return await(p, false, true);
 }
