@@ -50,7 +50,7 @@ static bool is_sent(const struct sim_options *options, const struct sim_result *
 /* What a program adds to the exit status. In a sweep it may end with any of its own. */
 static int exit_of(const struct sim_options *options, const struct sim_result *result, int number)
 {
-	if (sim_world->programs[number].told && number >= options->servers && !options->steps)
+	if (sim_world->programs[number].told && number >= options->servers)
 		return SIM_EXIT_ASLEEP;
 	if (is_sent(options, result, number) || (options->sweep && !result->signal[number]))
 		return 0;
