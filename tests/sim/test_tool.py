@@ -268,6 +268,7 @@ def test_a_program_that_was_stopped_goes_on(tmp_path: Path) -> None:
         ("nonsense", 2, "step 2 cannot be done"),
         ("start ./no-such-program", 127, "status 0/127"),
         ("end", 137, "status 137"),
+        (f"start {SERVER} -p 7471", 120, "status 0/0"),  # only the first one is a server
     ],
 )
 def test_steps_that_cannot_be_done(tmp_path: Path, line: str, status: int, said: str) -> None:
