@@ -186,11 +186,12 @@ EXPORTED pid_t fork(void)
 	return pid;
 }
 
+/* The newest: a run with many programs may use a number again. */
 static struct sim_program *find_child(pid_t pid)
 {
 	int i;
 
-	for (i = 0; i < sim_world->n_programs; i++) {
+	for (i = sim_world->n_programs - 1; i >= 0; i--) {
 		if (sim_world->programs[i].forked && sim_world->programs[i].pid == pid)
 			return &sim_world->programs[i];
 	}
