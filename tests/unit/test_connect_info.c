@@ -244,3 +244,24 @@ UNIT_TESTS(what_kept_the_server_from_serving_is_told, UNIT_LENGTH(failures))
 	our_private_data.explain(&client.cm_event, text, sizeof(text));
 	assert_holds(text, failures[_i].told);
 }
+
+static const struct {
+	struct our_refusal refusal;
+	const char *explained;
+} refusals[] = {
+	{ { OUR_REFUSED_NO_SENSE, 0 }, "it does not understand what we told it" },
+	{ { OUR_REFUSED_COUNT, 7 }, "it takes 1 to 7 messages (-c)" },
+	{ { OUR_REFUSED_SIZE, 7 }, "it takes messages of 1 to 7 bytes (-s)" },
+	{ { OUR_REFUSED_BUFFERS, 7 }, "it takes 1 to 7 buffers (-b)" },
+	{ { OUR_REFUSED_BUSY, 0 }, "it is leaving, and takes no more clients" },
+};
+
+UNIT_TESTS(a_refusal_is_explained, UNIT_LENGTH(refusals))
+{
+	struct our_cm_event event = { .private_data_length = OUR_REFUSAL_LENGTH };
+	char text[128];
+
+	our_encode_refusal(&refusals[_i].refusal, event.private_data);
+	our_private_data.explain(&event, text, sizeof(text));
+	ck_assert_str_eq(text, refusals[_i].explained);
+}
