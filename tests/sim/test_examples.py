@@ -233,6 +233,16 @@ def test_what_is_to_be_sent_cannot_be_read(client: str) -> None:
     assert run.statuses == [1, 1] and f"{client}: reading: Is a directory\n" in run.err and f"{server}: the client has left before its end\n" in run.err, run.why()
 
 
+@pytest.mark.parametrize("pair", ["stream", "write"])
+def test_what_has_come_cannot_be_written(pair: str, tmp_path: Path) -> None:
+    """The server says so once, and takes no more."""
+    given = tmp_path / "given"
+    given.write_bytes(b"x" * 65536 * 16)
+    run = simulate([[f"build/examples/{pair}_server", ADDRESS], shell(f"{pair}_client {ADDRESS} <{given}")], "--fail", "0:rdma_accept:1:FULL")
+    assert run.statuses == [1, 1] and run.err.count(f"{pair}_server: writing: No space left on device\n") == 1, run.why()
+    assert f"{pair}_client: the server has left\n" in run.err, run.why()
+
+
 def test_a_message_that_is_no_length() -> None:
     """It is not taken for the end."""
     run = simulate([["build/examples/write_server", ADDRESS], ["build/tests/peer", "--client", "--stage", "0", "-c", "1", "-s", "2", "-a", ADDRESS]])
