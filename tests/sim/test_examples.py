@@ -226,6 +226,15 @@ def test_a_server_of_another_kind(client: str, words: list[str], transport: list
     assert run.statuses == [0, 1] and f"{client}: this is no {client.replace('client', 'server')}\n" in run.err, run.why()
 
 
+@pytest.mark.parametrize("transport", TRANSPORTS.values(), ids=TRANSPORTS)
+@pytest.mark.parametrize("server", ["echo_server", "epoll_server", "srq_server", "store_server"])
+def test_a_client_for_whom_there_is_no_qp_is_refused(server: str, transport: list[str]) -> None:
+    """The server stays for others."""
+    client = ["build/examples/store_client", ADDRESS, "get", "5"] if server == "store_server" else ["build/examples/echo_client", ADDRESS]
+    run = simulate([[f"build/examples/{server}", ADDRESS], client], *transport, "--fail", "0:rdma_create_qp:1")
+    assert run.statuses == [0, 1] and " refused us\n" in run.err, run.why()
+
+
 @pytest.mark.parametrize("client", ["stream_client", "write_client"])
 def test_what_is_to_be_sent_cannot_be_read(client: str) -> None:
     server = client.replace("client", "server")
