@@ -202,7 +202,7 @@ compare: ## measure all ways to wait, and other projects' programs: build/report
 	$(call ready,build lab bench,bench-build)
 	@bench/compare $(COMPARE)
 
-check: ## run the tests; ten minutes at most
+check: ## run the tests: some ten minutes
 	$(call ready,build lab tests,all course-build $(TESTED))
 	@tests/run
 
