@@ -6,6 +6,7 @@
 #ifndef VERBS_SIM_CALLS_LIBC_H
 #define VERBS_SIM_CALLS_LIBC_H
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -84,6 +85,14 @@ int sim_look(struct pollfd *fds, nfds_t nfds);
 
 /* As poll(2), until a simulated time. */
 int sim_poll(struct pollfd *fds, nfds_t nfds, uint64_t deadline_ns);
+
+/*
+ * ---- libc_locks.c ----
+ *
+ * Takes a mutex. Returns 0, ETIMEDOUT after the deadline, or what pthread_mutex_trylock(3) returns
+ * other than EBUSY.
+ */
+int sim_lock_until(pthread_mutex_t *mutex, uint64_t deadline_ns);
 
 /* ---- signals.c: handlers run in a call of the thread that gets the signal, in its turn ---- */
 
