@@ -89,10 +89,28 @@ int sim_poll(struct pollfd *fds, nfds_t nfds, uint64_t deadline_ns);
 /*
  * ---- libc_locks.c ----
  *
+ * Sleeps until the lock may be free, as sim_block does; wakes those that sleep so. Once a program
+ * has made a lock that processes share, a change of any lock wakes all who sleep for one: two
+ * processes may know it by two addresses.
+ */
+bool sim_block_on_lock(const void *lock, uint64_t deadline_ns);
+void sim_wake_lock(const void *lock);
+
+/* What the functions of threads.h return for an errno value. */
+int sim_c11(int error);
+
+/*
  * Takes a mutex. Returns 0, ETIMEDOUT after the deadline, or what pthread_mutex_trylock(3) returns
  * other than EBUSY.
  */
 int sim_lock_until(pthread_mutex_t *mutex, uint64_t deadline_ns);
+
+/*
+ * ---- libc_files.c ----
+ *
+ * Notes which files are the standard streams of a program that this run has started.
+ */
+void sim_learn_streams(struct sim_program *program);
 
 /* ---- signals.c: handlers run in a call of the thread that gets the signal, in its turn ---- */
 

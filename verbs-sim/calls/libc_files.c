@@ -18,14 +18,23 @@
 #include "verbs-sim/calls/call.h"
 #include "verbs-sim/calls/libc.h"
 
-static struct stat streams[STDERR_FILENO + 1]; /* as the program began */
-
-__attribute__((constructor)) static void learn_streams(void)
+void sim_learn_streams(struct sim_program *program)
 {
+	struct stat file;
 	int fd;
 
-	for (fd = 0; fd <= STDERR_FILENO; fd++)
-		fstat(fd, &streams[fd]);
+	for (fd = 0; fd <= STDERR_FILENO; fd++) {
+		if (fstat(fd, &file))
+			continue;
+		program->streams[fd][0] = file.st_dev;
+		program->streams[fd][1] = file.st_ino;
+	}
+}
+
+/* Of a child they may be pipes to its parent. */
+static bool is_standard(int fd)
+{
+	return fd <= STDERR_FILENO && !sim_me->program->forked;
 }
 
 /*
@@ -34,15 +43,17 @@ __attribute__((constructor)) static void learn_streams(void)
  */
 static bool leads_out(int fd, const struct stat *file)
 {
+	const struct sim_program *program = sim_me->program;
 	int i;
 
 	if (sim_world->steps)
 		return false;
 	for (i = 0; i <= STDERR_FILENO; i++) {
-		if (streams[i].st_dev == file->st_dev && streams[i].st_ino == file->st_ino)
+		if (program->streams[i][0] == file->st_dev &&
+		    program->streams[i][1] == file->st_ino)
 			return true;
 	}
-	return fd <= STDERR_FILENO;
+	return is_standard(fd);
 }
 
 static bool can_block(int fd)
@@ -73,40 +84,46 @@ static int await_ready(const char *name, int fd, short events)
 	return 0;
 }
 
+/* After a call: a program may make one that finds nothing in a loop. */
 static void changed(int fd, ssize_t result)
 {
 	int saved = errno;
 
-	if (result >= 0 && fd > STDERR_FILENO)
+	if (result < 0 && errno == EAGAIN)
+		sim_idle(sim_any_file);
+	else
+		sim_found();
+
+	if (result >= 0 && !is_standard(fd))
 		sim_wake_descriptor(NULL, sim_any_file);
 	errno = saved;
 }
 
-#define INPUT(name, fd, call)                                \
-	do {                                                 \
-		ssize_t sim_done;                            \
-		if (!sim_me)                                 \
-			return call;                         \
-		sim_show_timers();                           \
-		if (await_ready(SIM_NAME(name), fd, POLLIN)) \
-			return -1;                           \
-		sim_done = call;                             \
-		changed(fd, sim_done);                       \
-		return sim_done;                             \
+#define INPUT(name, fd, flags, call)                                                    \
+	do {                                                                            \
+		ssize_t sim_done;                                                       \
+		if (!sim_me)                                                            \
+			return call;                                                    \
+		sim_show_timers();                                                      \
+		if (!((flags)&MSG_DONTWAIT) && await_ready(SIM_NAME(name), fd, POLLIN)) \
+			return -1;                                                      \
+		sim_done = call;                                                        \
+		changed(fd, sim_done);                                                  \
+		return sim_done;                                                        \
 	} while (0)
 
-#define OUTPUT(fd, call, size)                      \
-	do {                                        \
-		ssize_t sim_done;                   \
-		if (!sim_me)                        \
-			return call;                \
-		if (await_ready(NULL, fd, POLLOUT)) \
-			return -1;                  \
-		if (sim_is_lost(fd))                \
-			return size;                \
-		sim_done = call;                    \
-		changed(fd, sim_done);              \
-		return sim_done;                    \
+#define OUTPUT(fd, flags, call, size)                                          \
+	do {                                                                   \
+		ssize_t sim_done;                                              \
+		if (!sim_me)                                                   \
+			return call;                                           \
+		if (!((flags)&MSG_DONTWAIT) && await_ready(NULL, fd, POLLOUT)) \
+			return -1;                                             \
+		if (sim_is_lost(fd))                                           \
+			return size;                                           \
+		sim_done = call;                                               \
+		changed(fd, sim_done);                                         \
+		return sim_done;                                               \
 	} while (0)
 
 static ssize_t size_of(const struct msghdr *message)
@@ -120,36 +137,32 @@ static ssize_t size_of(const struct msghdr *message)
 
 EXPORTED ssize_t read(int fd, void *buf, size_t count)
 {
-	INPUT("read", fd, REAL(read)(fd, buf, count));
+	INPUT("read", fd, 0, REAL(read)(fd, buf, count));
 }
 
 EXPORTED ssize_t recv(int fd, void *buf, size_t len, int flags)
 {
-	if (flags & MSG_DONTWAIT)
-		return REAL(recv)(fd, buf, len, flags);
-	INPUT("recv", fd, REAL(recv)(fd, buf, len, flags));
+	INPUT("recv", fd, flags, REAL(recv)(fd, buf, len, flags));
 }
 
 EXPORTED ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 {
-	if (flags & MSG_DONTWAIT)
-		return REAL(recvmsg)(fd, message, flags);
-	INPUT("recvmsg", fd, REAL(recvmsg)(fd, message, flags));
+	INPUT("recvmsg", fd, flags, REAL(recvmsg)(fd, message, flags));
 }
 
 EXPORTED ssize_t write(int fd, const void *buf, size_t count)
 {
-	OUTPUT(fd, REAL(write)(fd, buf, count), (ssize_t)count);
+	OUTPUT(fd, 0, REAL(write)(fd, buf, count), (ssize_t)count);
 }
 
 EXPORTED ssize_t send(int fd, const void *buf, size_t len, int flags)
 {
-	OUTPUT(fd, REAL(send)(fd, buf, len, flags), (ssize_t)len);
+	OUTPUT(fd, flags, REAL(send)(fd, buf, len, flags), (ssize_t)len);
 }
 
 EXPORTED ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 {
-	OUTPUT(fd, REAL(sendmsg)(fd, message, flags), size_of(message));
+	OUTPUT(fd, flags, REAL(sendmsg)(fd, message, flags), size_of(message));
 }
 
 EXPORTED int eventfd_read(int fd, eventfd_t *value)

@@ -7,9 +7,50 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <threads.h>
 
 #include "verbs-sim/calls/call.h"
 #include "verbs-sim/calls/libc.h"
+
+/* ---- Locks that processes share ---- */
+
+bool sim_block_on_lock(const void *lock, uint64_t deadline_ns)
+{
+	const void *const awaited[] = { lock, sim_shared_lock };
+
+	return sim_block_for(awaited, sim_world->shares_locks ? 2 : 1, deadline_ns);
+}
+
+void sim_wake_lock(const void *lock)
+{
+	sim_wake(sim_me->program, lock);
+	if (sim_world->shares_locks)
+		sim_wake(NULL, sim_shared_lock);
+}
+
+static void note_sharing(int pshared)
+{
+	if (sim_me && pshared == PTHREAD_PROCESS_SHARED)
+		sim_world->shares_locks = true;
+}
+
+EXPORTED int pthread_mutexattr_setpshared(pthread_mutexattr_t *attr, int pshared)
+{
+	note_sharing(pshared);
+	return REAL(pthread_mutexattr_setpshared)(attr, pshared);
+}
+
+EXPORTED int pthread_rwlockattr_setpshared(pthread_rwlockattr_t *attr, int pshared)
+{
+	note_sharing(pshared);
+	return REAL(pthread_rwlockattr_setpshared)(attr, pshared);
+}
+
+EXPORTED int pthread_spin_init(pthread_spinlock_t *lock, int pshared)
+{
+	note_sharing(pshared);
+	return REAL(pthread_spin_init)(lock, pshared);
+}
 
 /* ---- Mutexes ---- */
 
@@ -20,7 +61,7 @@ int sim_lock_until(pthread_mutex_t *mutex, uint64_t deadline_ns)
 	while ((ret = pthread_mutex_trylock(mutex)) == EBUSY) {
 		if (sim_world->now_ns >= deadline_ns)
 			return ETIMEDOUT;
-		sim_block(mutex, deadline_ns);
+		sim_block_on_lock(mutex, deadline_ns);
 	}
 	return ret;
 }
@@ -42,13 +83,22 @@ EXPORTED int pthread_mutex_timedlock(pthread_mutex_t *restrict mutex,
 	return sim_lock_until(mutex, sim_deadline_at(until));
 }
 
+EXPORTED int pthread_mutex_clocklock(pthread_mutex_t *restrict mutex, clockid_t clock,
+				     const struct timespec *restrict until)
+{
+	if (!sim_me)
+		return REAL(pthread_mutex_clocklock)(mutex, clock, until);
+	sim_pass("pthread_mutex_clocklock");
+	return sim_lock_until(mutex, sim_deadline_at(until));
+}
+
 EXPORTED int pthread_mutex_unlock(pthread_mutex_t *mutex)
 {
 	int ret = REAL(pthread_mutex_unlock)(mutex);
 
 	if (!sim_me)
 		return ret;
-	sim_wake(sim_me->program, mutex);
+	sim_wake_lock(mutex);
 	sim_pass("pthread_mutex_unlock");
 	return ret;
 }
@@ -83,34 +133,58 @@ EXPORTED void funlockfile(FILE *stream)
 
 /* ---- Read-write locks ---- */
 
-static int take(const char *name, pthread_rwlock_t *lock, int (*try)(pthread_rwlock_t *lock))
+static int take(const char *name, pthread_rwlock_t *lock, int (*try)(pthread_rwlock_t *lock),
+		uint64_t deadline_ns)
 {
 	int ret;
 
 	sim_pass(name);
-	while ((ret = try(lock)) == EBUSY)
-		sim_block(lock, SIM_FOREVER);
+	while ((ret = try(lock)) == EBUSY) {
+		if (sim_world->now_ns >= deadline_ns)
+			return ETIMEDOUT;
+		sim_block_on_lock(lock, deadline_ns);
+	}
 	return ret;
 }
 
 EXPORTED int pthread_rwlock_rdlock(pthread_rwlock_t *lock)
 {
-	return sim_me ? take("pthread_rwlock_rdlock", lock, pthread_rwlock_tryrdlock)
+	return sim_me ? take("pthread_rwlock_rdlock", lock, pthread_rwlock_tryrdlock, SIM_FOREVER)
 		      : REAL(pthread_rwlock_rdlock)(lock);
 }
 
 EXPORTED int pthread_rwlock_wrlock(pthread_rwlock_t *lock)
 {
-	return sim_me ? take("pthread_rwlock_wrlock", lock, pthread_rwlock_trywrlock)
+	return sim_me ? take("pthread_rwlock_wrlock", lock, pthread_rwlock_trywrlock, SIM_FOREVER)
 		      : REAL(pthread_rwlock_wrlock)(lock);
 }
+
+/* Those with a time limit, whose name says whether they read or write. */
+#define TIMED(name, try)                                                                          \
+	EXPORTED int name(pthread_rwlock_t *restrict lock, const struct timespec *restrict until) \
+	{                                                                                         \
+		return sim_me ? take(#name, lock, try, sim_deadline_at(until))                    \
+			      : REAL(name)(lock, until);                                          \
+	}
+#define CLOCKED(name, try)                                                     \
+	EXPORTED int name(pthread_rwlock_t *restrict lock, clockid_t clock,    \
+			  const struct timespec *restrict until)               \
+	{                                                                      \
+		return sim_me ? take(#name, lock, try, sim_deadline_at(until)) \
+			      : REAL(name)(lock, clock, until);                \
+	}
+
+TIMED(pthread_rwlock_timedrdlock, pthread_rwlock_tryrdlock)
+TIMED(pthread_rwlock_timedwrlock, pthread_rwlock_trywrlock)
+CLOCKED(pthread_rwlock_clockrdlock, pthread_rwlock_tryrdlock)
+CLOCKED(pthread_rwlock_clockwrlock, pthread_rwlock_trywrlock)
 
 EXPORTED int pthread_rwlock_unlock(pthread_rwlock_t *lock)
 {
 	int ret = REAL(pthread_rwlock_unlock)(lock);
 
 	if (sim_me) {
-		sim_wake(sim_me->program, lock);
+		sim_wake_lock(lock);
 		sim_pass("pthread_rwlock_unlock");
 	}
 	return ret;
@@ -126,7 +200,7 @@ EXPORTED int pthread_spin_lock(pthread_spinlock_t *lock)
 		return REAL(pthread_spin_lock)(lock);
 	sim_pass("pthread_spin_lock");
 	while ((ret = REAL(pthread_spin_trylock)(lock)) == EBUSY)
-		sim_block((const void *)lock, SIM_FOREVER);
+		sim_block_on_lock((const void *)lock, SIM_FOREVER);
 	return ret;
 }
 
@@ -151,8 +225,46 @@ EXPORTED int pthread_spin_unlock(pthread_spinlock_t *lock)
 	int ret = REAL(pthread_spin_unlock)(lock);
 
 	if (sim_me) {
-		sim_wake(sim_me->program, (const void *)lock);
+		sim_wake_lock((const void *)lock);
 		sim_pass("pthread_spin_unlock");
 	}
 	return ret;
+}
+
+/*
+ * ---- Mutexes of C11 ----
+ *
+ * In the C library they are those of POSIX, with other names for what is returned; see also
+ * libc_conditions.c and libc_threads.c.
+ */
+
+int sim_c11(int error)
+{
+	switch (error) {
+	case 0:
+		return thrd_success;
+	case ETIMEDOUT:
+		return thrd_timedout;
+	case EBUSY:
+		return thrd_busy;
+	case ENOMEM:
+		return thrd_nomem;
+	default:
+		return thrd_error;
+	}
+}
+
+EXPORTED int mtx_lock(mtx_t *mutex)
+{
+	return sim_c11(pthread_mutex_lock((pthread_mutex_t *)mutex));
+}
+
+EXPORTED int mtx_timedlock(mtx_t *restrict mutex, const struct timespec *restrict until)
+{
+	return sim_c11(pthread_mutex_timedlock((pthread_mutex_t *)mutex, until));
+}
+
+EXPORTED int mtx_unlock(mtx_t *mutex)
+{
+	return sim_c11(pthread_mutex_unlock((pthread_mutex_t *)mutex));
 }

@@ -114,11 +114,3 @@ EXPORTED int eventfd(unsigned int count, int flags)
 		return -1;
 	return REAL(eventfd)(count, flags);
 }
-
-EXPORTED int sigaction(int number, const struct sigaction *restrict action,
-		       struct sigaction *restrict old)
-{
-	if (sim_fails_of_program(SIM_NAME("sigaction"), EINVAL, __builtin_return_address(0)))
-		return -1;
-	return REAL(sigaction)(number, action, old);
-}

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * libc: threads and children. Each is a real one, and runs when the simulation gives it its turn.
+ * libc: threads. Each is a real one, and runs when the simulation gives it its turn.
  */
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include <threads.h>
 
 #include "verbs-sim/calls/call.h"
 #include "verbs-sim/calls/libc.h"
@@ -119,18 +119,53 @@ static void forget(struct known *one)
 	free(one);
 }
 
-EXPORTED int pthread_join(pthread_t id, void **result)
+/* Returns 0 or ETIMEDOUT. */
+static int await_end(pthread_t id, uint64_t deadline_ns)
 {
 	struct known *joined = sim_me ? find(id) : NULL;
 
-	if (joined) {
-		SIM_STEP("pthread_join");
-		while (joined->thread->state != SIM_THREAD_ENDED)
-			sim_block(joined->thread, SIM_FOREVER);
-		joined->thread->state = SIM_THREAD_UNUSED;
-		forget(joined);
+	if (!joined)
+		return 0;
+	SIM_STEP("pthread_join");
+	while (joined->thread->state != SIM_THREAD_ENDED) {
+		if (sim_world->now_ns >= deadline_ns)
+			return ETIMEDOUT;
+		sim_block(joined->thread, deadline_ns);
 	}
+	joined->thread->state = SIM_THREAD_UNUSED;
+	forget(joined);
+	return 0;
+}
+
+EXPORTED int pthread_join(pthread_t id, void **result)
+{
+	await_end(id, SIM_FOREVER);
 	return REAL(pthread_join)(id, result);
+}
+
+EXPORTED int pthread_timedjoin_np(pthread_t id, void **result, const struct timespec *until)
+{
+	if (!sim_me)
+		return REAL(pthread_timedjoin_np)(id, result, until);
+	return await_end(id, sim_deadline_at(until)) ? ETIMEDOUT : REAL(pthread_join)(id, result);
+}
+
+EXPORTED int pthread_clockjoin_np(pthread_t id, void **result, clockid_t clock,
+				  const struct timespec *until)
+{
+	if (!sim_me)
+		return REAL(pthread_clockjoin_np)(id, result, clock, until);
+	return await_end(id, sim_deadline_at(until)) ? ETIMEDOUT : REAL(pthread_join)(id, result);
+}
+
+EXPORTED int pthread_tryjoin_np(pthread_t id, void **result)
+{
+	if (!sim_me)
+		return REAL(pthread_tryjoin_np)(id, result);
+	if (!await_end(id, 0))
+		return REAL(pthread_join)(id, result);
+	sim_idle(NULL);
+	return EBUSY;
 }
 
 EXPORTED int pthread_detach(pthread_t id)
@@ -146,73 +181,58 @@ EXPORTED int pthread_detach(pthread_t id)
 	return REAL(pthread_detach)(id);
 }
 
-/* ---- Children ---- */
+/* ---- Threads of C11: those of POSIX, with another type of result ---- */
 
-static void begin_child(struct sim_thread *thread)
+struct start_c11 {
+	thrd_start_t function;
+	void *argument;
+};
+
+static void *run_c11(void *argument)
 {
-	char number[16];
+	struct start_c11 start = *(struct start_c11 *)argument;
 
-	snprintf(number, sizeof(number), "%d", thread->program->number);
-	setenv(SIM_PROGRAM_VARIABLE, number, 1); /* it may execute another program */
-	sim_me = thread;
-	sim_await_turn(thread);
+	free(argument);
+	return (void *)(intptr_t)start.function(start.argument);
 }
 
-/* What the parent has of the device stays the parent's. */
-EXPORTED pid_t fork(void)
+EXPORTED int thrd_create(thrd_t *id, thrd_start_t function, void *argument)
 {
-	struct sim_program *child;
-	pid_t pid;
+	struct start_c11 *start = malloc(sizeof(*start));
+	int ret;
 
-	if (!sim_me)
-		return REAL(fork)();
-	SIM_CALL_OR(-1, "fork", EAGAIN, ENOMEM);
-	if (sim_world->n_programs == SIM_MOST_PROGRAMS)
-		sim_give_up(SIM_VERDICT_BROKEN, "more than %d programs", SIM_MOST_PROGRAMS);
-	child = &sim_world->programs[sim_world->n_programs];
-	child->number = sim_world->n_programs++;
-	child->forked = child->excused = true;
-	child->main_thread = sim_new_thread(child, SIM_THREAD_READY);
-	child->main_thread->blocked_signals = sim_me->blocked_signals;
-	pid = REAL(fork)();
-	if (pid < 0)
-		sim_give_up(SIM_VERDICT_BROKEN, "fork: %s", strerror(errno));
-	if (!pid) {
-		begin_child(child->main_thread);
-		return 0;
-	}
-	child->pid = pid;
-	kill(sim_world->runner_pid, SIGUSR1); /* it has to notice the end */
-	return pid;
+	if (!start)
+		return thrd_nomem;
+	*start = (struct start_c11){ function, argument };
+	ret = pthread_create(id, NULL, run_c11, start);
+	if (ret)
+		free(start);
+	return ret == EAGAIN ? thrd_nomem : sim_c11(ret);
 }
 
-/* The newest: a run with many programs may use a number again. */
-static struct sim_program *find_child(pid_t pid)
+EXPORTED int thrd_join(thrd_t id, int *result)
 {
-	int i;
+	void *returned;
+	int ret = pthread_join(id, &returned);
 
-	for (i = sim_world->n_programs - 1; i >= 0; i--) {
-		if (sim_world->programs[i].forked && sim_world->programs[i].pid == pid)
-			return &sim_world->programs[i];
-	}
-	return NULL;
+	if (!ret && result)
+		*result = (int)(intptr_t)returned;
+	return sim_c11(ret);
 }
 
-EXPORTED pid_t waitpid(pid_t pid, int *status, int options)
+EXPORTED int thrd_detach(thrd_t id)
 {
-	struct sim_program *child;
+	return sim_c11(pthread_detach(id));
+}
 
-	if (!sim_me)
-		return REAL(waitpid)(pid, status, options);
-	SIM_CALL_OR(-1, "waitpid", EINTR, ECHILD);
-	child = find_child(pid);
-	if (!child)
-		sim_unknown("waitpid for another than a child that was forked");
-	while (child->state != SIM_PROGRAM_ENDED && !(options & WNOHANG)) {
-		if (sim_block(child, SIM_FOREVER) && !sim_restarts()) {
-			errno = EINTR;
-			return -1;
-		}
-	}
-	return child->state == SIM_PROGRAM_ENDED ? REAL(waitpid)(pid, status, options) : 0;
+EXPORTED int thrd_sleep(const struct timespec *time, struct timespec *left)
+{
+	int ret = clock_nanosleep(CLOCK_REALTIME, 0, time, left);
+
+	return ret == EINTR ? -1 : ret ? -2 : 0;
+}
+
+EXPORTED void thrd_yield(void)
+{
+	sched_yield();
 }

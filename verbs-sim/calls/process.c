@@ -50,23 +50,42 @@ static void leave(void)
 	sim_me = NULL;
 }
 
+/* After an execve(2), which ends all threads but one. */
+static void join_again(struct sim_program *program)
+{
+	struct sim_thread *thread = sim_world->threads;
+
+	for (; thread < sim_world->threads + sim_world->n_threads; thread++) {
+		if (thread->program == program)
+			thread->state = SIM_THREAD_UNUSED;
+	}
+	sim_me = sim_world->running = program->main_thread;
+	sim_me->state = SIM_THREAD_READY;
+	sim_end_objects(program);
+	memset(program->left, 0, sizeof(program->left));
+}
+
 /*
  * The first thread of the program waits for its turn; after an execve(2) of its own it has it
  * already.
  */
-static void join(struct sim_program *program)
+static void join(struct sim_program *program, bool spawned)
 {
-	bool again = program->pid == getpid();
+	char number[16];
 
 	let_others_copy();
 	atexit(leave);
-	if (again) {
-		sim_me = program->main_thread;
-		sim_end_objects(program);
-		memset(program->left, 0, sizeof(program->left));
+	if (!spawned && program->pid == getpid()) {
+		join_again(program);
 		return;
 	}
 	program->pid = getpid();
+	if (spawned) { /* what it executes itself is not */
+		snprintf(number, sizeof(number), "%d", program->number);
+		setenv(SIM_PROGRAM_VARIABLE, number, 1);
+	} else {
+		sim_learn_streams(program);
+	}
 	sim_signal_runner(SIGUSR1);
 	sim_await_turn(program->main_thread);
 	sim_me = program->main_thread;
@@ -84,37 +103,9 @@ __attribute__((constructor)) static void join_world(void)
 	map_world(path);
 	program = &sim_world->programs[atoi(number)];
 	if (!program->pid || program->pid == getpid())
-		join(program);
+		join(program, strchr(number, SIM_SPAWNED));
 	else
 		sim_world = NULL; /* a program that this one has started is not simulated */
-}
-
-/* ---- Signals to others ---- */
-
-static struct sim_program *find_program(pid_t pid)
-{
-	int i;
-
-	for (i = 0; i < sim_world->n_programs; i++) {
-		if (sim_world->programs[i].pid == pid &&
-		    sim_world->programs[i].state != SIM_PROGRAM_ENDED)
-			return &sim_world->programs[i];
-	}
-	return NULL;
-}
-
-/* A program of this run gets the signal in its turn, as otherwise the system would decide when. */
-EXPORTED int kill(pid_t pid, int number)
-{
-	bool waits = number > 0 && number <= 64 && number != SIGKILL && number != SIGSTOP &&
-		     number != SIGCONT;
-	struct sim_program *program = sim_me && waits ? find_program(pid) : NULL;
-
-	if (!program || !program->main_thread)
-		return REAL(kill)(pid, number);
-	sim_send_signal(program, number);
-	sim_pass("kill");
-	return 0;
 }
 
 /*
@@ -137,24 +128,6 @@ EXPORTED int kill(pid_t pid, int number)
 	}
 
 UNKNOWN(epoll_pwait2)
-UNKNOWN(sigwait)
-UNKNOWN(sigwaitinfo)
-UNKNOWN(sigtimedwait)
-UNKNOWN(sigsuspend)
-UNKNOWN(wait)
-UNKNOWN(waitid)
-UNKNOWN(wait4)
-UNKNOWN(pthread_barrier_wait)
-UNKNOWN(pthread_timedjoin_np)
-UNKNOWN(pthread_clockjoin_np)
-UNKNOWN(pthread_mutex_clocklock)
-UNKNOWN(pthread_rwlock_timedrdlock)
-UNKNOWN(pthread_rwlock_timedwrlock)
-UNKNOWN(sem_clockwait)
-UNKNOWN(mtx_lock)
-UNKNOWN(cnd_wait)
-UNKNOWN(thrd_create)
-UNKNOWN(thrd_sleep)
 UNKNOWN(flock)
 UNKNOWN(lockf)
 UNKNOWN(mq_receive)
@@ -167,11 +140,6 @@ UNKNOWN(recvmmsg)
 UNKNOWN(sendmmsg)
 UNKNOWN(timer_create)
 UNKNOWN(daemon)
-UNKNOWN(vfork)
-UNKNOWN(posix_spawn)
-UNKNOWN(posix_spawnp)
-UNKNOWN(system)
-UNKNOWN(popen)
 UNKNOWN(io_uring_setup)
 UNKNOWN(io_uring_queue_init)
 UNKNOWN(io_uring_queue_init_params)

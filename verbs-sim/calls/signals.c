@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Signals and signal masks. See libc.h.
+ * Signals, signal masks, and waiting for signals. See libc.h.
  */
+#include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -11,6 +13,58 @@
 static uint64_t bit_of(int number)
 {
 	return 1ull << (number - 1);
+}
+
+/*
+ * The kernel's own SIGCHLD comes when a child has really ended, at a moment that nobody decides. So
+ * the program's handler runs only for the one that it is sent in its turn.
+ */
+static struct sigaction on_child;
+
+static void filter_child(int number, siginfo_t *info, void *context)
+{
+	if (info->si_code > 0)
+		return;
+	if (on_child.sa_flags & SA_SIGINFO)
+		on_child.sa_sigaction(number, info, context);
+	else
+		on_child.sa_handler(number);
+}
+
+static bool is_function(const struct sigaction *action)
+{
+	return action->sa_handler != SIG_IGN && action->sa_handler != SIG_DFL;
+}
+
+EXPORTED int sigaction(int number, const struct sigaction *restrict action,
+		       struct sigaction *restrict old)
+{
+	bool ours = sim_me && number == SIGCHLD;
+	struct sigaction before = on_child, filtered;
+	int ret;
+
+	if (sim_fails_of_program(SIM_NAME("sigaction"), EINVAL, __builtin_return_address(0)))
+		return -1;
+	if (ours && action) {
+		on_child = *action;
+		filtered = *action;
+		filtered.sa_flags |= SA_SIGINFO;
+		filtered.sa_sigaction = filter_child;
+		action = is_function(action) ? &filtered : action;
+	}
+	ret = REAL(sigaction)(number, action, old);
+	if (ours && old && old->sa_sigaction == filter_child)
+		*old = before;
+	return ret;
+}
+
+EXPORTED sighandler_t signal(int number, sighandler_t handler)
+{
+	struct sigaction action = { .sa_handler = handler, .sa_flags = SA_RESTART }, before;
+
+	if (!sim_me || number != SIGCHLD)
+		return REAL(signal)(number, handler);
+	return sigaction(number, &action, &before) ? SIG_ERR : before.sa_handler;
 }
 
 static __thread bool restarts; /* all handlers that have run last had SA_RESTART */
@@ -87,4 +141,96 @@ void sim_restore_mask(const sigset_t *mask, const sigset_t *saved)
 {
 	if (mask)
 		pthread_sigmask(SIG_SETMASK, saved, NULL);
+}
+
+/* ---- Waiting for a signal ---- */
+
+EXPORTED int sigsuspend(const sigset_t *mask)
+{
+	sigset_t pending, saved;
+	bool runs = false;
+	int number;
+
+	if (!sim_me)
+		return REAL(sigsuspend)(mask);
+	SIM_STEP("sigsuspend");
+	sigpending(&pending);
+	for (number = 1; number <= 64; number++)
+		runs |= sigismember(&pending, number) > 0 && !sigismember(mask, number);
+	sim_swap_mask(mask, &saved); /* the handlers of those that are pending run here */
+	while (!runs)
+		runs = sim_block(sim_me, SIM_FOREVER);
+	sim_restore_mask(mask, &saved);
+	return sim_fail(EINTR);
+}
+
+/* A signal that a thread blocks is pending for the process as soon as its main thread has run. */
+static int wait_for_signal(const sigset_t *set, siginfo_t *info, uint64_t deadline_ns)
+{
+	static const struct timespec now;
+	const void *awaited = sim_any_file;
+	int number;
+
+	SIM_STEP("sigtimedwait");
+	while ((number = REAL(sigtimedwait)(set, info, &now)) < 0 && errno == EAGAIN) {
+		if (sim_world->now_ns >= deadline_ns)
+			return -1;
+		if (sim_block(awaited, deadline_ns))
+			return sim_fail(EINTR);
+	}
+	return number;
+}
+
+EXPORTED int sigtimedwait(const sigset_t *restrict set, siginfo_t *restrict info,
+			  const struct timespec *restrict timeout)
+{
+	if (!sim_me)
+		return REAL(sigtimedwait)(set, info, timeout);
+	return wait_for_signal(set, info, timeout ? sim_deadline(sim_ns_of(timeout)) : SIM_FOREVER);
+}
+
+EXPORTED int sigwaitinfo(const sigset_t *restrict set, siginfo_t *restrict info)
+{
+	return sim_me ? wait_for_signal(set, info, SIM_FOREVER) : REAL(sigwaitinfo)(set, info);
+}
+
+EXPORTED int sigwait(const sigset_t *restrict set, int *restrict number)
+{
+	int got;
+
+	if (!sim_me)
+		return REAL(sigwait)(set, number);
+	do
+		got = wait_for_signal(set, NULL, SIM_FOREVER);
+	while (got < 0 && errno == EINTR);
+	if (got < 0)
+		return errno;
+	*number = got;
+	return 0;
+}
+
+/* ---- Signals to others ---- */
+
+/* The newest: a run with many programs may use a number again. */
+static struct sim_program *find_program(pid_t pid)
+{
+	int i = sim_world->n_programs - 1;
+
+	while (i >= 0 && sim_world->programs[i].pid != pid)
+		i--;
+	return i < 0 ? NULL : &sim_world->programs[i];
+}
+
+/* A program of this run gets the signal in its turn, as otherwise the system would decide when. */
+EXPORTED int kill(pid_t pid, int number)
+{
+	bool waits = number > 0 && number <= 64 && number != SIGKILL && number != SIGSTOP &&
+		     number != SIGCONT;
+	struct sim_program *program = sim_me && waits ? find_program(pid) : NULL;
+
+	if (!program || !program->main_thread || program->state == SIM_PROGRAM_ENDED)
+		return REAL(kill)(pid, number);
+	sim_send_signal(program, number);
+	sim_pass("kill");
+	return 0;
 }

@@ -154,6 +154,7 @@ bool sim_may_others_run(void)
 /* Each has an address of the world, so that it is the same in all processes. */
 const char *const sim_any_file = (const char *)SIM_WORLD_ADDRESS + 1;
 const char *const sim_memory = (const char *)SIM_WORLD_ADDRESS + 2;
+const char *const sim_shared_lock = (const char *)SIM_WORLD_ADDRESS + 3;
 
 static bool awaits(const struct sim_thread *thread, const void *what)
 {

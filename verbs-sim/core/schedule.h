@@ -24,8 +24,9 @@ void sim_choose_strategy(bool by_priority);
 extern __thread struct sim_thread *sim_me;
 
 /* What threads await besides objects of the world and addresses of their own program. */
-extern const char *const sim_any_file; /* a pipe, a socket, an eventfd of a program */
-extern const char *const sim_memory;   /* a write by a peer */
+extern const char *const sim_any_file;    /* a pipe, a socket, an eventfd of a program */
+extern const char *const sim_memory;      /* a write by a peer */
+extern const char *const sim_shared_lock; /* any lock, as processes may share it */
 
 /*
  * A new thread of a program, which gets its first turn when it calls sim_await_turn and is chosen.

@@ -35,6 +35,7 @@
  */
 #define SIM_WORLD_VARIABLE   "VERBS_SIM_WORLD"
 #define SIM_PROGRAM_VARIABLE "VERBS_SIM_PROGRAM"
+#define SIM_SPAWNED          's' /* behind the number: it has not had its first turn yet */
 
 /* What tasks there are. The object of each is named behind it. */
 enum sim_task_kind {
@@ -144,7 +145,10 @@ struct sim_program {
 	bool stopped;                  /* by SIGSTOP: its threads do not run, but its device does */
 	bool watched;                  /* the runner looks when it has written something, */
 	int64_t written;               /* and has seen so many bytes of its stdout and stderr */
-	bool forked;                   /* by a program, which is who waits for it */
+	bool forked;                   /* another program of the run has started it */
+	struct sim_program *parent;    /* that will wait for its end; NULL: none */
+	uint64_t streams[3]
+			[2]; /* devices and inodes of stdin, stdout and stderr, as the run began */
 	bool excused; /* a call that destroys was made to fail: it cannot destroy everything */
 };
 
@@ -192,6 +196,8 @@ struct sim_world {
 	int n_faults;
 	char done[256];  /* what went wrong as it was asked to, or empty */
 	char wrong[512]; /* what programs did wrong, or empty */
+
+	bool shares_locks; /* a program has made a lock for several processes */
 
 	/* Whose turn it is. */
 	struct sim_thread *running;

@@ -87,6 +87,10 @@ static void bury(struct sim_run *run, int number)
 	sim_end_objects(program);
 	sim_wake_descriptor(NULL, sim_any_file);
 	sim_wake(NULL, program);
+	if (program->parent && program->parent->state != SIM_PROGRAM_ENDED) {
+		sim_wake(NULL, program->parent);
+		sim_send_signal(program->parent, SIGCHLD);
+	}
 	sim_print_kept(&run->streams[number]);
 	sim_note("end", (uint64_t)number << 32 | (unsigned int)run->result->status[number]);
 }
