@@ -40,7 +40,7 @@ $(TESTS)/unit-tests: $(TEST_OBJECTS) $(call checked,$(UNIT_PARTS)) $(TESTS)/chec
 # probe, and drivers/test_simulation.py the simulated device, too.
 AGAINST = $(addprefix $(TESTS)/,peer parts)
 TRACED = $(addprefix $(TESTS)/tracer/,sins extended odd odd-address)
-ODD = $(addprefix $(TESTS)/sim/,odd odd-thread odd-address ends)
+ODD = $(addprefix $(TESTS)/sim/,odd odd-thread odd-address ends libc)
 PROBE = $(TESTS)/probe
 tracer-build: verbs-trace $(TRACED)
 # All that tests/sim runs.

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Ways to wait that libraries of other languages, and shells, use: each prints how many simulated seconds it took."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from sim.simulation import ADDRESS, simulate
+
+PROGRAMS = {
+    "time-out": """mutex: ETIMEDOUT, 1 s
+read: ETIMEDOUT, 2 s
+write: ETIMEDOUT, 3 s
+semaphore: ETIMEDOUT, 4 s
+join: ETIMEDOUT, 5 s
+join: EBUSY, 5 s
+join: 0, 6 s
+""",
+    "barrier": "round 0: 1 serial, 2 s\nround 1: 2 serial, 4 s\n",
+    "c11": "late\n7, 2 s\n",
+    "futex": "changed: EAGAIN, 0 s\ntime: ETIMEDOUT, 1 s\ntime: ETIMEDOUT, 2 s\nno change: 0, 3 s\nend: 0, 4 s\n",
+    "shared-semaphore": "status 5, 2 s\n",
+    "any-child": "none: 0\nstatus 0, 1 s\nstatus 0, 2 s\nnone left: ECHILD, 2 s\n",
+    "spawn": "missing: ENOENT, 0 s\nshell: 0, 0 s\nstatus 4, 3 s\nsystem 3, 4 s\n",
+    "popen": "30000 bytes, status 6, 2 s\n30000\n",
+    "sigsuspend": "1 end, 2 s, there\n",
+    "sigwait": "none: EAGAIN, 1 s\nUSR1, 2 s\n",
+    "non-blocking": "x, 1 s\nx, 2 s\n",
+}
+PYTHON = """
+import multiprocessing, subprocess, time
+def work(queue, semaphore):
+    with semaphore:
+        time.sleep(1)
+        queue.put("worked")
+start = time.monotonic()
+queue, semaphore = multiprocessing.Queue(), multiprocessing.Semaphore(1)
+workers = [multiprocessing.Process(target=work, args=(queue, semaphore)) for _ in range(3)]
+for worker in workers:
+    worker.start()
+print([queue.get() for _ in workers], [worker.join() for worker in workers])
+print(subprocess.run("sleep 2; echo said", shell=True, capture_output=True, text=True).stdout, end="")
+print(int(time.monotonic() - start))
+"""
+
+
+@pytest.mark.parametrize("which", PROGRAMS)
+def test_waits(which: str) -> None:
+    """And the same seed is the same run."""
+    one, other = (simulate([["build/tests/sim/libc", which]], "--seed", "7") for _ in "ab")
+    assert (one.exit, one.out) == (0, PROGRAMS[which]), one.why()
+    assert one.hash == other.hash
+
+
+def test_a_script_of_two_programs() -> None:
+    """A shell starts both, and waits for both."""
+    script = f"ping-sr-3/server -q -a {ADDRESS} & ping-sr-3/client -q -v -w 5 -a {ADDRESS} -c 20 && wait $! && echo both"
+    for seed in range(5):
+        run = simulate([["sh", "-c", script]], "--seed", str(seed))
+        assert (run.exit, run.out) == (0, "both\n"), run.why()
+
+
+def test_python_with_processes(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(PYTHON)
+    run = simulate([[sys.executable, str(script)]])
+    assert (run.exit, run.out.splitlines()) == (0, [f"{['worked'] * 3} {[None] * 3}", "said", "5"]), run.why()
