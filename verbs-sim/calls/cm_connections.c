@@ -47,7 +47,7 @@ static bool has_depths(const struct sim_endpoint *endpoint, const struct rdma_co
 static void check_terms(const struct sim_endpoint *endpoint, const struct rdma_conn_param *param)
 {
 	const struct sim_program *program = endpoint->object.program;
-	const struct sim_qp *qp = sim_qp_of(endpoint);
+	const struct sim_qp *qp = endpoint->qp;
 	bool accepts = endpoint->state == SIM_CM_REQUESTED;
 
 	if (!sim_world->strict)

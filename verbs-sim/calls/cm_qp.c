@@ -61,7 +61,7 @@ static void init_qp(struct rdma_cm_id *id)
 	qp->state = IBV_QPS_INIT;
 	id->qp->state = IBV_QPS_INIT;
 	qp->attr.qp_access_flags = SIM_ALL_ACCESS;
-	qp->endpoint = user_id(id)->sim;
+	sim_give_qp(user_id(id)->sim, qp);
 	if (qp->type != IBV_QPT_UD)
 		return;
 	qp->state = id->qp->state = IBV_QPS_RTS;

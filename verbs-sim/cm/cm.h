@@ -74,6 +74,7 @@ struct sim_endpoint {
 	struct sim_channel *channel;
 	struct sim_device *device; /* NULL: not known yet, or of a listener all */
 	struct sim_endpoint *peer; /* NULL: none, or it is gone */
+	struct sim_qp *qp;         /* NULL: none, or it is destroyed */
 	enum sim_cm_state state;
 	struct sockaddr_storage source, destination;
 	bool bound, routed, family_only;
@@ -91,8 +92,8 @@ struct sim_endpoint {
 struct sim_endpoint *sim_create_endpoint(struct sim_program *program, struct sim_channel *channel,
 					 void *user);
 
-/* The QP that this endpoint connects; NULL: there is none. */
-struct sim_qp *sim_qp_of(const struct sim_endpoint *endpoint);
+/* From now on, until one of the two is destroyed, this endpoint connects this QP. */
+void sim_give_qp(struct sim_endpoint *endpoint, struct sim_qp *qp);
 
 /* Whether nothing reaches the peer of this endpoint, because one of the hosts is silent. */
 bool sim_is_cut(const struct sim_endpoint *endpoint);

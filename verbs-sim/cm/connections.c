@@ -31,7 +31,7 @@ void sim_agree(const struct sim_endpoint *endpoint, struct ibv_qp_attr *attr)
 
 void sim_connect_qp(struct sim_endpoint *endpoint)
 {
-	struct sim_qp *qp = sim_qp_of(endpoint);
+	struct sim_qp *qp = endpoint->qp;
 
 	if (!qp || qp->state != IBV_QPS_INIT)
 		return;
@@ -66,7 +66,7 @@ static bool has_connection(const struct sim_endpoint *endpoint)
 
 static void fail_qp_of(const struct sim_endpoint *endpoint)
 {
-	struct sim_qp *qp = sim_qp_of(endpoint);
+	struct sim_qp *qp = endpoint->qp;
 
 	if (qp)
 		sim_fail_qp(qp);
@@ -131,7 +131,7 @@ int sim_disconnect(struct sim_endpoint *endpoint)
 
 static void lose(struct sim_endpoint *endpoint)
 {
-	struct sim_qp *qp = sim_qp_of(endpoint);
+	struct sim_qp *qp = endpoint->qp;
 	bool tell = has_connection(endpoint);
 
 	if (!tell && endpoint->state != SIM_CM_CONNECTING)
@@ -226,7 +226,7 @@ static void tell_peer(struct sim_endpoint *endpoint)
 
 void sim_end_endpoint(struct sim_endpoint *endpoint)
 {
-	struct sim_qp *qp = sim_qp_of(endpoint);
+	struct sim_qp *qp = endpoint->qp;
 	struct sim_message *message;
 
 	if (endpoint->peer)

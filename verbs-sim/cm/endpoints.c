@@ -28,16 +28,11 @@ struct sim_endpoint *sim_create_endpoint(struct sim_program *program, struct sim
 	return endpoint;
 }
 
-struct sim_qp *sim_qp_of(const struct sim_endpoint *endpoint)
+void sim_give_qp(struct sim_endpoint *endpoint, struct sim_qp *qp)
 {
-	struct sim_object *object;
-
-	SIM_EACH(object, SIM_QP)
-	{
-		if (((struct sim_qp *)object)->endpoint == endpoint)
-			return (struct sim_qp *)object;
-	}
-	return NULL;
+	endpoint->qp = qp;
+	qp->endpoint = endpoint;
+	qp->of_endpoint = &endpoint->qp;
 }
 
 /* ---- Addresses ---- */

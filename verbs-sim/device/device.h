@@ -163,6 +163,7 @@ struct sim_qp {
 	struct sim_cq *send_cq, *recv_cq;
 	struct sim_srq *srq;
 	struct sim_endpoint *endpoint; /* NULL: connected without rdma_cm */
+	struct sim_qp **of_endpoint;   /* the endpoint's pointer to this QP, which ends with it */
 	enum ibv_qp_state state;
 	enum ibv_qp_type type;
 	bool sq_sig_all;

@@ -155,6 +155,8 @@ struct sim_qp *sim_create_qp(struct sim_pd *pd, const struct sim_qp_needs *needs
 void sim_destroy_qp(struct sim_qp *qp)
 {
 	sim_end_qp(qp);
+	if (qp->endpoint)
+		*qp->of_endpoint = NULL;
 	if (sim_qp_traits(qp)->forgets_finished) {
 		sim_forget_completions(qp->send_cq, qp->object.number);
 		sim_forget_completions(qp->recv_cq, qp->object.number);
