@@ -43,7 +43,7 @@ static void forget(struct sim_channel *channel)
 /* The descriptor is made without the knowledge of a sanitizer, or of --fail. */
 void *sim_open_channel(enum sim_kind kind, size_t size, void *user, bool hidden)
 {
-	int fd = (int)syscall(SYS_eventfd2, 0, EFD_CLOEXEC);
+	int fd = (int)sim_system(SYS_eventfd2, 0, EFD_CLOEXEC);
 	struct sim_channel *channel;
 
 	if (fd < 0)
@@ -58,7 +58,7 @@ void *sim_open_channel(enum sim_kind kind, size_t size, void *user, bool hidden)
 void sim_close_channel(struct sim_channel *channel)
 {
 	forget(channel);
-	syscall(SYS_close, channel->fd);
+	sim_system(SYS_close, channel->fd);
 	if (channel->object.users)
 		channel->object.hidden = true;
 	else
@@ -74,9 +74,9 @@ static void show(struct sim_channel *channel)
 	if (readable == channel->shown)
 		return;
 	if (readable)
-		moved = syscall(SYS_write, channel->fd, &value, sizeof(value));
+		moved = sim_system(SYS_write, channel->fd, &value, sizeof(value));
 	else
-		moved = syscall(SYS_read, channel->fd, &value, sizeof(value));
+		moved = sim_system(SYS_read, channel->fd, &value, sizeof(value));
 	if (moved == sizeof(value))
 		channel->shown = readable;
 }

@@ -134,7 +134,7 @@ static void fill_stdout(void)
 	int fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
 
 	dup2(fd, STDOUT_FILENO);
-	syscall(SYS_close, fd);
+	sim_system(SYS_close, fd);
 }
 
 static void send_signal(int number)

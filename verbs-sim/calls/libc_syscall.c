@@ -71,12 +71,6 @@ static long futex(const uint32_t *word, int operation, uint32_t value,
 	}
 }
 
-/* One of the simulation itself. */
-static bool is_of_world(long address)
-{
-	return (unsigned long)address - SIM_WORLD_ADDRESS < SIM_WORLD_SIZE;
-}
-
 /* Of the calls that block, those that programs make in this way. */
 EXPORTED long syscall(long number, ...)
 {
@@ -88,7 +82,7 @@ EXPORTED long syscall(long number, ...)
 	for (i = 0; i < 6; i++)
 		a[i] = va_arg(arguments, long);
 	va_end(arguments);
-	if (!sim_me || is_of_world(a[0]))
+	if (!sim_me)
 		return REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 	switch (number) {
 	case SYS_futex:

@@ -4,7 +4,6 @@
  * Contract: the handler does nothing while the thread is in a library, which may hold a lock.
  */
 #include <signal.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -80,7 +79,7 @@ void sim_interrupt_spinning(void)
 		return;
 	done = true;
 	action.sa_sigaction = on_tick;
-	event._sigev_un._tid = (pid_t)syscall(SYS_gettid);
+	event._sigev_un._tid = gettid();
 	if (REAL(sigaction)(SIGVTALRM, &action, NULL) ||
 	    REAL(timer_create)(CLOCK_THREAD_CPUTIME_ID, &event, &timer))
 		return;

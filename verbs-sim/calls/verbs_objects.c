@@ -60,7 +60,7 @@ static bool may_lock(size_t length)
 
 	if (getrlimit(RLIMIT_MEMLOCK, &limit) || limit.rlim_cur == RLIM_INFINITY)
 		return true;
-	if (!syscall(SYS_capget, &header, data) && data[0].effective & 1u << CAP_IPC_LOCK)
+	if (!sim_system(SYS_capget, &header, data) && data[0].effective & 1u << CAP_IPC_LOCK)
 		return true;
 	SIM_EACH(object, SIM_MR)
 	{

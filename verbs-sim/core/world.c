@@ -19,8 +19,8 @@ void (*sim_do_task)(struct sim_task *task);
 /* Not mmap(3): a sanitizer would replace it, and refuse an address that it does not know. */
 int sim_map_world(int fd, void (*do_task)(struct sim_task *task))
 {
-	long at = syscall(SYS_mmap, SIM_WORLD_ADDRESS, SIM_WORLD_SIZE, PROT_READ | PROT_WRITE,
-			  MAP_SHARED | MAP_FIXED_NOREPLACE, fd, 0);
+	long at = sim_system(SYS_mmap, SIM_WORLD_ADDRESS, SIM_WORLD_SIZE, PROT_READ | PROT_WRITE,
+			     MAP_SHARED | MAP_FIXED_NOREPLACE, fd, 0);
 
 	if (at < 0)
 		return errno;
@@ -98,7 +98,7 @@ void sim_decide(enum sim_verdict verdict, const char *format, ...)
 /* In a program kill(2) is a function of calls/, as it is for the program. */
 int sim_signal_runner(int number)
 {
-	return (int)syscall(SYS_kill, sim_world->runner_pid, number);
+	return (int)sim_system(SYS_kill, sim_world->runner_pid, number);
 }
 
 void sim_give_up(enum sim_verdict verdict, const char *format, ...)
@@ -111,7 +111,7 @@ void sim_give_up(enum sim_verdict verdict, const char *format, ...)
 	sim_world->running = &sim_world->runner;
 	sim_signal_runner(SIGUSR1);
 	for (;;)
-		syscall(SYS_ppoll, NULL, 0, NULL, NULL, 0);
+		sim_system(SYS_ppoll, NULL, 0, NULL, NULL, 0);
 }
 
 /* Appends a part to a text, unless it is there already. */

@@ -252,6 +252,9 @@ int sim_create_world(void (*do_task)(struct sim_task *task));
 /* Maps the world of this file into this process. Returns 0 or an errno value. */
 int sim_map_world(int fd, void (*do_task)(struct sim_task *task));
 
+/* As syscall(2), for the simulation's own calls: no function of the program stands in between. */
+long sim_system(long number, ...);
+
 /*
  * Memory of the world, all zero, for anyone to use until sim_free. There is always enough, or the
  * run ends.

@@ -42,12 +42,12 @@ static long move_by_file(long call, pid_t pid, uint64_t address, void *here, siz
 	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
-	fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC);
+	fd = (int)sim_system(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC);
 	if (fd < 0)
 		return -1;
 	call = call == SYS_process_vm_readv ? SYS_pread64 : SYS_pwrite64;
-	moved = syscall(call, fd, here, length, address);
-	syscall(SYS_close, fd);
+	moved = sim_system(call, fd, here, length, address);
+	sim_system(SYS_close, fd);
 	return moved;
 }
 
@@ -60,7 +60,7 @@ static int move(long call, const struct sim_program *program, uint64_t address, 
 
 	if (!length)
 		return 0;
-	moved = syscall(call, program->pid, &local, 1, &remote, 1, 0);
+	moved = sim_system(call, program->pid, &local, 1, &remote, 1, 0);
 	if (moved < 0 && errno == ENOSYS)
 		moved = move_by_file(call, program->pid, address, here, length);
 	return moved == (long)length ? 0 : EFAULT;
