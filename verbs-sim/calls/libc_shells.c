@@ -31,7 +31,7 @@ static int wait_for(pid_t pid)
 EXPORTED int system(const char *command)
 {
 	char *argv[] = { "sh", "-c", (char *)(uintptr_t)command, NULL };
-	struct sigaction ignore = { .sa_handler = SIG_IGN }, interrupt, quit;
+	struct sigaction ignore = { .sa_handler = SIG_IGN }, interrupt = { 0 }, quit = { 0 };
 	int ret, status = -1;
 	pid_t pid;
 

@@ -24,7 +24,7 @@ void sim_await_turn(struct sim_thread *thread)
 	struct timespec while_alive = { 5, 0 };
 
 	while (!__atomic_exchange_n(&thread->turn, 0, __ATOMIC_ACQUIRE)) {
-		sim_system(SYS_futex, &thread->turn, FUTEX_WAIT, 0, &while_alive, NULL, 0);
+		sim_system(SYS_futex, &thread->turn, FUTEX_WAIT, 0, &while_alive, 0L, 0);
 		if (thread->program->forked && sim_signal_runner(0))
 			_exit(1);
 	}
@@ -38,7 +38,7 @@ static void give_turn_to(struct sim_thread *thread)
 		return;
 	}
 	__atomic_store_n(&thread->turn, 1, __ATOMIC_RELEASE);
-	sim_system(SYS_futex, &thread->turn, FUTEX_WAKE, 1, NULL, NULL, 0);
+	sim_system(SYS_futex, &thread->turn, FUTEX_WAKE, 1, 0L, 0L, 0);
 }
 
 struct sim_thread *sim_new_thread(struct sim_program *program, enum sim_thread_state state)

@@ -44,6 +44,7 @@ static long enter_kernel(long number, const long *a)
 }
 
 #else
+/* cppcheck-suppress preprocessorErrorDirective */
 #error "how does a program call the kernel on this processor?"
 #endif
 

@@ -111,7 +111,7 @@ void sim_give_up(enum sim_verdict verdict, const char *format, ...)
 	sim_world->running = &sim_world->runner;
 	sim_signal_runner(SIGUSR1);
 	for (;;)
-		sim_system(SYS_ppoll, NULL, 0, NULL, NULL, 0);
+		sim_system(SYS_ppoll, 0L, 0, 0L, 0L, 0);
 }
 
 /* Appends a part to a text, unless it is there already. */
