@@ -202,9 +202,12 @@ compare: ## measure all ways to wait, and other projects' programs: build/report
 	$(call ready,build lab bench,bench-build)
 	@bench/compare $(COMPARE)
 
-check: ## run the tests: some ten minutes
-	$(call ready,build lab tests,all course-build $(TESTED))
+check: check-build ## run the tests: some ten minutes
 	@tests/run
+
+# All that it needs: tests/bare builds it on a bare Debian.
+check-build:
+	$(call ready,build lab tests,all course-build $(TESTED))
 
 # Before a release, as root: CHANGELOG.md says what else.
 check-long: ## run all tests, also those that take longer: hours
