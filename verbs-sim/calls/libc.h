@@ -129,6 +129,9 @@ void sim_restore_mask(const sigset_t *mask, const sigset_t *saved);
 /* Whether this is in the program's own code, not in a library. */
 bool sim_is_program(uintptr_t place);
 
+/* That code, which is not the caller's. */
+const uint8_t *sim_program_code(size_t *size);
+
 /* ---- spin.c: loops that wait for memory to change, and make no call ---- */
 
 /*
@@ -144,12 +147,13 @@ void sim_interrupt_spinning(void);
  */
 extern __thread int sim_locked_streams;
 
-/* ---- tsc.c: the counter of an x86 processor, which perftest reads in place of a clock ---- */
+/* ---- tsc.c: the processor's counter, which perftest reads in place of a clock ---- */
 
 /*
  * From now on the counter shows simulated time in this thread, and in those that it creates: a tick
  * is a nanosecond of CLOCK_MONOTONIC. Not before the program has opened a device, as the kernel
- * keeps the setting over execve(2), and a dynamic linker may read the counter.
+ * keeps the setting over execve(2), and a dynamic linker may read the counter. If it shows real
+ * time all the same, and the program seems to read it, the end of the run says so.
  */
 void sim_simulate_tsc(void);
 

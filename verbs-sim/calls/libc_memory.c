@@ -42,6 +42,12 @@ bool sim_is_program(uintptr_t place)
 	return place >= code_begin && place < code_end;
 }
 
+const uint8_t *sim_program_code(size_t *size)
+{
+	*size = code_end - code_begin;
+	return (const uint8_t *)code_begin;
+}
+
 static bool is_of_program(const void *caller)
 {
 	return sim_me && sim_is_program((uintptr_t)caller);

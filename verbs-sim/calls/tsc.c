@@ -1,27 +1,29 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * See libc.h. The kernel makes RDTSC and RDTSCP raise SIGSEGV (PR_SET_TSC of prctl(2)), and a handler
- * carries them out. Any other SIGSEGV is left to whoever had the signal before.
+ * See libc.h. The kernel of x86-64 makes RDTSC and RDTSCP raise SIGSEGV (PR_SET_TSC of prctl(2)), and a
+ * handler carries them out. Any other SIGSEGV is left to whoever had the signal before. Some virtual
+ * machines accept the setting and trap nothing.
  */
-#include "verbs-sim/calls/libc.h"
-
-#ifdef __x86_64__
-#include <signal.h>
 #include <stdint.h>
 #include <string.h>
+
+#include "verbs-sim/calls/call.h"
+#include "verbs-sim/calls/libc.h"
+
+#if defined(__x86_64__)
+#include <signal.h>
 #include <sys/auxv.h>
 #include <sys/prctl.h>
 #include <ucontext.h>
 #include <x86intrin.h>
 
-#include "verbs-sim/calls/call.h"
-
 #define VDSO_BYTES 16384 /* no vDSO is larger */
 
 static struct sigaction before;
+static bool tries, traps;
 
-/* The length in bytes of the instruction, if it is one of the two, else 0. */
-static int length_of(const uint8_t *code)
+/* The length in bytes of the instruction, if it reads the counter, else 0. */
+static size_t length_of(const uint8_t *code)
 {
 	if (code[0] == 0x0f && code[1] == 0x31)
 		return 2;
@@ -74,7 +76,7 @@ static void on_sigsegv(int number, siginfo_t *info, void *context)
 	greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
 	const uint8_t *code = (const uint8_t *)registers[REG_RIP];
 	/* The kernel tells no address for an instruction that is not allowed, and has read it. */
-	int length = info->si_code == SI_KERNEL ? length_of(code) : 0;
+	size_t length = info->si_code == SI_KERNEL ? length_of(code) : 0;
 	uint64_t ticks;
 
 	(void)number;
@@ -83,28 +85,70 @@ static void on_sigsegv(int number, siginfo_t *info, void *context)
 		set_handler(&before, NULL);
 		return;
 	}
-	ticks = sim_me && !in_vdso(code) ? simulated_counter() : true_counter();
+	traps = true;
+	ticks = sim_me && !tries && !in_vdso(code) ? simulated_counter() : true_counter();
 	registers[REG_RAX] = (greg_t)(ticks & UINT32_MAX);
 	registers[REG_RDX] = (greg_t)(ticks >> 32);
 	if (length == 3)
 		registers[REG_RCX] = 0; /* the number of the processor */
-	registers[REG_RIP] += length;
+	registers[REG_RIP] += (greg_t)length;
+}
+
+/* Returns whether the counter is simulated from now on. */
+static bool trap_counter(void)
+{
+	struct sigaction action = { .sa_flags = SA_SIGINFO | SA_NODEFER };
+
+	action.sa_sigaction = on_sigsegv;
+	if (set_handler(&action, &before) || prctl(PR_SET_TSC, PR_TSC_SIGSEGV))
+		return false;
+	tries = true;
+	__rdtsc();
+	tries = false;
+	return traps;
+}
+#else
+static size_t length_of(const uint8_t *code)
+{
+#if defined(__aarch64__)
+	uint32_t instruction;
+
+	memcpy(&instruction, code, sizeof(instruction));
+	return (uintptr_t)code % 4 || (instruction & ~31u) != 0xd53be040 ? 0 : 4; /* CNTVCT_EL0 */
+#else
+	(void)code;
+	return 0;
+#endif
+}
+
+static bool trap_counter(void)
+{
+	return false;
+}
+#endif
+
+/*
+ * On x86-64 these bytes may be a part of other instructions: 700 times in 74 MB of Debian's programs. So
+ * this is good enough for a warning, but not to put something in the instruction's place.
+ */
+static bool may_read_counter(void)
+{
+	size_t size, i;
+	const uint8_t *code = sim_program_code(&size);
+
+	for (i = 0; i + sizeof(uint32_t) <= size; i++) {
+		if (length_of(code + i))
+			return true;
+	}
+	return false;
 }
 
 void sim_simulate_tsc(void)
 {
 	static bool done;
-	struct sigaction action = { .sa_flags = SA_SIGINFO | SA_NODEFER };
 
 	if (done || !sim_me)
 		return;
 	done = true;
-	action.sa_sigaction = on_sigsegv;
-	if (!set_handler(&action, &before))
-		prctl(PR_SET_TSC, PR_TSC_SIGSEGV);
+	sim_me->program->real_counter = !trap_counter() && may_read_counter();
 }
-#else
-void sim_simulate_tsc(void)
-{
-}
-#endif

@@ -147,6 +147,7 @@ struct sim_program {
 	int64_t written;               /* and has seen so many bytes of its stdout and stderr */
 	bool forked;                   /* another program of the run has started it */
 	struct sim_program *parent;    /* that will wait for its end; NULL: none */
+	bool real_counter;             /* it may read the processor's counter: real time */
 	uint64_t streams[3]
 			[2]; /* devices and inodes of stdin, stdout and stderr, as the run began */
 	bool excused; /* a call that destroys was made to fail: it cannot destroy everything */

@@ -159,6 +159,19 @@ static void print_told(void)
 	}
 }
 
+static void warn_of_real_time(void)
+{
+	int i;
+
+	for (i = 0; i < sim_world->n_programs; i++) {
+		if (sim_world->programs[i].real_counter)
+			fprintf(stderr,
+				"verbs-sim: program %d may read the processor's counter, which shows real "
+				"time on this machine: the same seed may be another run\n",
+				i);
+	}
+}
+
 void sim_report(const struct sim_options *options, struct sim_result *result)
 {
 	char left[1024];
@@ -167,6 +180,7 @@ void sim_report(const struct sim_options *options, struct sim_result *result)
 	if (options->quiet && !result->exit &&
 	    (options->sweep || sim_world->seed != options->last_seed))
 		return;
+	warn_of_real_time();
 	fprintf(stderr, "verbs-sim: ");
 	if (sim_world->verdict)
 		fprintf(stderr, "%s", sim_world->reason);
