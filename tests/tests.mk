@@ -9,7 +9,7 @@ TEST_CFLAGS = $(eval TEST_CFLAGS := $(shell pkg-config --cflags $(TEST_PACKAGES)
 TEST_LIBS = $(eval TEST_LIBS := $(shell pkg-config --libs $(TEST_PACKAGES)) -lm)$(TEST_LIBS)
 
 TESTED = tests-build tracer-build sim-build fuzz-build pairs-build
-LOADED = $(addprefix $(TESTS)/,gate.so gids.so allocations.so)
+LOADED = $(addprefix $(TESTS)/,gate.so gids.so allocations.so untrapped.so)
 tests-build: $(TESTS)/unit-tests ways $(LOADED) $(BENCH) ## build the test programs
 $(LOADED): $(TESTS)/%.so: tests/support/%.c
 	$(COMPILE_ALONE)

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 
 import pytest
-from sim.simulation import ADDRESS, TOP, Run, pair, read, simulate
+from sim.simulation import ADDRESS, TOP, Run, pair, read, simulate, skip_if_real
 from live.table import STAGES
 
 PING_SR_3 = next(stage for stage in STAGES if stage.name == "ping-sr-3")
@@ -68,7 +69,18 @@ def test_it_says_who_sleeps_where() -> None:
 )  # fmt: skip
 def test_what_programs_see(which: str, out: str) -> None:
     run = odd(which)
+    if which == "count-hour":
+        skip_if_real(run)
     assert (run.exit, run.out) == (0, out), run.why()
+
+
+@pytest.mark.parametrize("programs, who", [([["build/tests/sim/odd", "count-hour"]] * 2, ["0", "1"]), (pair(PING_SR_3, 2), [])], ids=["counts", "does-not"])
+def test_who_may_see_real_time(programs: list[list[str]], who: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the counter cannot be simulated, the programs that may read it are named, and no others."""
+    monkeypatch.setenv("LD_PRELOAD", str(TOP / "build/tests/untrapped.so"))
+    run = simulate(programs)
+    assert not run.exit, run.why()
+    assert re.findall(r"^verbs-sim: program (\d+) may read the processor's counter", run.err, re.MULTILINE) == who
 
 
 def test_tcp_accepts_what_nobody_reads_once() -> None:
