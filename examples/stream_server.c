@@ -9,10 +9,12 @@
  */
 #include <endian.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netdb.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "our_control.h"
 
@@ -121,8 +123,6 @@ static int serve(struct our_control *agent)
 			ret = 0;
 	}
 	our_close(agent);
-	if (!ret && fflush(stdout))
-		ret = EIO;
 	fprintf(stderr, "stream_server: %lu messages\n", stream.messages);
 	return ret;
 }
@@ -161,6 +161,11 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: stream_server ADDRESS [PORT] >FILE\n");
 		return 2;
 	}
+	if (fcntl(STDOUT_FILENO, F_GETFD) < 0) { /* the next file would be written to instead */
+		perror("stream_server: stdout");
+		return 1;
+	}
+	setvbuf(stdout, NULL, _IONBF, 0); /* a credit says that the data have left this program */
 	ret = getaddrinfo(argv[1], argc > 2 ? argv[2] : "12321", &hints, &address);
 	if (ret) {
 		fprintf(stderr, "stream_server: %s: %s\n", argv[1], gai_strerror(ret));

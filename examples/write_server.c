@@ -11,10 +11,12 @@
  */
 #include <endian.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netdb.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "our_control.h"
 
@@ -162,8 +164,6 @@ static int serve(struct our_control *agent)
 		our_unsetup_mr(agent->config, mr);
 	}
 	our_close(agent);
-	if (!ret && fflush(stdout))
-		ret = EIO;
 	fprintf(stderr, "write_server: %lu blocks\n", inbox.blocks);
 	return ret;
 }
@@ -202,6 +202,11 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: write_server ADDRESS [PORT] >FILE\n");
 		return 2;
 	}
+	if (fcntl(STDOUT_FILENO, F_GETFD) < 0) { /* the next file would be written to instead */
+		perror("write_server: stdout");
+		return 1;
+	}
+	setvbuf(stdout, NULL, _IONBF, 0); /* an answer says that the data have left this program */
 	ret = getaddrinfo(argv[1], argc > 2 ? argv[2] : "12321", &hints, &address);
 	if (ret) {
 		fprintf(stderr, "write_server: %s: %s\n", argv[1], gai_strerror(ret));
