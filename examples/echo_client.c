@@ -138,5 +138,9 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN); /* soft-iWARP raises it */
 	ret = run(&config, server->ai_addr, count, size);
 	freeaddrinfo(server);
+	if (fflush(stdout)) {
+		perror("echo_client: stdout");
+		ret = EIO;
+	}
 	return ret ? 1 : 0;
 }

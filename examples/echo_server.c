@@ -56,7 +56,6 @@ static void echo(struct our_control *agent)
 	} while (!ret);
 	our_report_end(agent, ret); /* the client leaves when it has everything: not reported */
 	printf("%lu messages sent back\n", messages);
-	fflush(stdout);
 }
 
 /* Reports what goes wrong with one client, and serves the next. */
@@ -133,5 +132,9 @@ int main(int argc, char **argv)
 	ret = run(&config, address->ai_addr);
 	our_destroy_stop(stop);
 	freeaddrinfo(address);
+	if (fflush(stdout)) {
+		perror("echo_server: stdout");
+		ret = EIO;
+	}
 	return ret ? 1 : 0;
 }

@@ -269,5 +269,9 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN); /* soft-iWARP raises it */
 	ret = run(&config, address->ai_addr, &signals);
 	freeaddrinfo(address);
+	if (fflush(stdout)) {
+		perror("epoll_server: stdout");
+		ret = EIO;
+	}
 	return ret ? 1 : 0;
 }

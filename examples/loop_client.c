@@ -261,5 +261,9 @@ int main(int argc, char **argv)
 		our_destroy_stop(stop);
 	close(loop.timer);
 	freeaddrinfo(server);
+	if (fflush(stdout)) {
+		perror("loop_client: stdout");
+		ret = EIO;
+	}
 	return ret && ret != EINTR;
 }

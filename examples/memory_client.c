@@ -211,5 +211,9 @@ int main(int argc, char **argv)
 	if (!ret)
 		printf("%zu bytes there and back over %d connections\n", memory.length, N_CLIENTS);
 	freeaddrinfo(server);
+	if (fflush(stdout)) {
+		perror("memory_client: stdout");
+		ret = EIO;
+	}
 	return ret ? 1 : 0;
 }

@@ -286,5 +286,9 @@ int main(int argc, char **argv)
 	ret = run(&config, address->ai_addr, most);
 	our_destroy_stop(stop);
 	freeaddrinfo(address);
+	if (fflush(stdout)) {
+		perror("srq_server: stdout");
+		ret = EIO;
+	}
 	return ret ? 1 : 0;
 }

@@ -188,5 +188,9 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN); /* soft-iWARP raises it */
 	ret = ask(&config, server->ai_addr, strtoul(argv[3], NULL, 10), argv[4]);
 	freeaddrinfo(server);
+	if (fflush(stdout)) {
+		perror("store_client: stdout");
+		ret = EIO;
+	}
 	return ret ? 1 : 0;
 }

@@ -123,5 +123,7 @@ int main(int argc, char **argv)
 	}
 	if (own)
 		freeaddrinfo(own);
+	if (fflush(stdout))
+		ret = failed("stdout", errno, "") ? 1 : 0;
 	return ret;
 }

@@ -77,5 +77,7 @@ int main(int argc, char **argv)
 		freeaddrinfo(group);
 	if (own)
 		freeaddrinfo(own);
+	if (fflush(stdout))
+		ret = failed("stdout", errno, "") ? 1 : 0;
 	return ret;
 }

@@ -267,5 +267,7 @@ int main(int argc, char **argv)
 	}
 	disconnect_all();
 	freeaddrinfo(server);
+	if (fflush(stdout))
+		fail("stdout", errno);
 	return failed;
 }

@@ -234,5 +234,7 @@ int main(int argc, char **argv)
 		ret = run(id);
 		rdma_destroy_ep(id);
 	}
+	if (fflush(stdout))
+		ret = failed("stdout", errno, "");
 	return ret ? 1 : 0;
 }

@@ -237,5 +237,7 @@ int main(int argc, char **argv)
 		rdma_destroy_id(listener);
 	if (channel)
 		rdma_destroy_event_channel(channel);
+	if (fflush(stdout))
+		ret = failed("stdout", errno, "");
 	return ret && ret != EINTR;
 }

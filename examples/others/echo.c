@@ -6,6 +6,7 @@
  *     PROGRAM server ADDRESS PORT
  *     PROGRAM client ADDRESS PORT COUNT SIZE
  */
+#include <errno.h>
 #include <netdb.h>
 #include <signal.h>
 #include <stdio.h>
@@ -74,6 +75,7 @@ static int run_client(const char *address, const char *port)
 	}
 	printf("%lu messages of %zu bytes, there and back in %.1f us each\n", count, message_size,
 	       us / (double)count);
+	must(!fflush(stdout), "stdout", strerror(errno));
 	return 0;
 }
 

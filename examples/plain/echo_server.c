@@ -503,5 +503,7 @@ int main(int argc, char **argv)
 	ret = stop_fd < 0 ? failed("signalfd", errno) : run(address->ai_addr);
 	close(stop_fd);
 	freeaddrinfo(address);
+	if (fflush(stdout))
+		ret = failed("stdout", errno);
 	return ret ? 1 : 0;
 }

@@ -308,5 +308,7 @@ int main(int argc, char **argv)
 	ret = run(&client, server->ai_addr, count);
 	tear_down(&client);
 	freeaddrinfo(server);
+	if (fflush(stdout))
+		ret = failed("stdout", errno);
 	return ret ? 1 : 0;
 }

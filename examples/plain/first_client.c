@@ -153,5 +153,6 @@ int main(int argc, char **argv)
 	ibv_destroy_cq(cq);
 	ibv_dealloc_pd(pd);
 	rdma_destroy_id(id);
+	end_if(fflush(stdout), "stdout");
 	return 0;
 }
