@@ -168,10 +168,10 @@ static int run(struct our_config *config, struct sockaddr *address)
 		fprintf(stderr, "store_server: listening\n");
 		ret = accept_clients(listener, device, &where);
 	}
-	if (mr)
-		our_unsetup_mr(config, mr);
 	while (!LIST_EMPTY(&clients))
 		end_client(LIST_FIRST(&clients));
+	if (mr) /* after the connections, or a client would take its READ or WRITE for wrong */
+		our_unsetup_mr(config, mr);
 	our_close_device(device);
 	our_close(listener);
 	return ret;

@@ -248,6 +248,8 @@ int our_talk(struct our_control *control, struct our_talk *talk)
 	/* The other side may leave as soon as it has our count, before we know that it was sent. */
 	if (ret == ECONNRESET && talk->told && talk->one_sided.exchange.received[OUR_COUNT_TOLD])
 		ret = 0;
+	if (ret) /* the other side may still WRITE: our_unsetup_talk closes it after the disconnect */
+		return ret;
 	our_close_buffer(control, &talk->one_sided.open);
-	return ret ? ret : check_count(talk);
+	return check_count(talk);
 }
