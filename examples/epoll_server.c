@@ -3,7 +3,7 @@
  * A server inside somebody else's event loop: an epoll that also has a signalfd and a timer, and
  * could have sockets. Nothing here waits except epoll_wait. Serves echo_client, many at a time.
  *
- *     epoll_server ADDRESS [PORT]
+ *     epoll_server ADDRESS [PORT [CLIENTS]]
  *
  * The library's descriptors are that of the listener's event channel, which also gets the events of
  * its clients, and that of each client's completion channel.
@@ -40,7 +40,7 @@ struct client {
 
 static LIST_HEAD(client_list, client) clients = LIST_HEAD_INITIALIZER(clients);
 static struct our_control *listener;
-static unsigned long messages, served;
+static unsigned long messages, served, n_clients, most_clients; /* each pins its buffers */
 static int epoll_fd;
 static int result = EAGAIN; /* so far: it goes on */
 
@@ -67,6 +67,7 @@ static void end_client(struct client *client)
 	our_close(client->agent); /* this discards events still to come */
 	LIST_REMOVE(client, next);
 	free(client);
+	n_clients--;
 	served++;
 }
 
@@ -136,11 +137,16 @@ static void start_client(void)
 		perror("epoll_server: calloc");
 	if (our_create_agent(listener, &agent) || !client)
 		goto err_close;
+	if (n_clients == most_clients) {
+		fprintf(stderr, "epoll_server: a client is refused: there are %lu\n", n_clients);
+		goto err_close;
+	}
 	client->agent = agent;
 	agent->user = client;
 	if (setup(client))
 		goto err_close;
 	LIST_INSERT_HEAD(&clients, client, next);
+	n_clients++;
 	drain(client); /* arms the CQ */
 	return;
 
@@ -253,8 +259,9 @@ int main(int argc, char **argv)
 	sigset_t signals;
 	int ret;
 
-	if (argc < 2) {
-		fprintf(stderr, "usage: epoll_server ADDRESS [PORT]\n");
+	most_clients = argc > 3 ? strtoul(argv[3], NULL, 10) : 256;
+	if (argc < 2 || !most_clients) {
+		fprintf(stderr, "usage: epoll_server ADDRESS [PORT [CLIENTS]]\n");
 		return 2;
 	}
 	ret = getaddrinfo(argv[1], argc > 2 ? argv[2] : "12321", &hints, &address);

@@ -68,8 +68,12 @@ static void start_client(struct our_control *listener, struct our_device *device
 	ret = our_create_agent(listener, &agent);
 	if (!ret && !client)
 		ret = ENOMEM;
+	if (!ret && n_clients == most) {
+		fprintf(stderr, "srq_server: a client is refused: there are %lu\n", most);
+		ret = EBUSY;
+	}
 	if (!ret)
-		ret = n_clients < most ? our_use_device(agent, device) : EBUSY;
+		ret = our_use_device(agent, device);
 	if (!ret)
 		ret = our_setup_qp(agent, ECHOES, 0); /* its receives are those of the device */
 	if (!ret)

@@ -17,8 +17,9 @@
 
 #include "our_control.h"
 
-#define PORT  "12321"
-#define SLOTS 1024
+#define PORT         "12321"
+#define SLOTS        1024
+#define MOST_CLIENTS 256 /* each takes a QP and a CQ */
 
 struct slot {
 	uint64_t checksum; /* of the value; big-endian */
@@ -39,6 +40,7 @@ struct client {
 
 static LIST_HEAD(client_list, client) clients = LIST_HEAD_INITIALIZER(clients);
 static struct our_stop *stop; /* for the signal handler */
+static unsigned int n_clients;
 
 static void on_signal(int signal_number)
 {
@@ -59,6 +61,7 @@ static void end_client(struct client *client)
 	our_close(client->agent);
 	LIST_REMOVE(client, next);
 	free(client);
+	n_clients--;
 }
 
 /* A client takes a QP and little else: no buffers, and no receives. */
@@ -74,6 +77,10 @@ static void start_client(struct our_control *listener, struct our_device *device
 	ret = our_create_agent(listener, &agent);
 	if (!ret && !client)
 		ret = ENOMEM;
+	if (!ret && n_clients == MOST_CLIENTS) {
+		fprintf(stderr, "store_server: a client is refused: there are %u\n", n_clients);
+		ret = EBUSY;
+	}
 	if (!ret)
 		ret = our_use_device(agent, device);
 	if (!ret)
@@ -88,6 +95,7 @@ static void start_client(struct our_control *listener, struct our_device *device
 	client->agent = agent;
 	agent->user = client;
 	LIST_INSERT_HEAD(&clients, client, next);
+	n_clients++;
 }
 
 /*
