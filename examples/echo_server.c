@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * The smallest server: sends every message back, for one client after the other, until Ctrl-C.
- * Asleep while it waits.
+ * Asleep while it waits. The next client has to wait for a silent one, up to 10 seconds:
+ * epoll_server and srq_server serve many at a time.
  *
  *     echo_server ADDRESS [PORT]
  */

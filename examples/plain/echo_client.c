@@ -48,6 +48,8 @@ struct client {
 /* Reports what has failed, and returns the errno value. */
 static int failed(const char *call, int error)
 {
+	if (error <= 0) /* a call may fail and leave errno 0 */
+		error = EIO;
 	fprintf(stderr, "echo_client: %s: %s (%d)\n", call, strerror(error), error);
 	return error;
 }
@@ -210,7 +212,7 @@ static int post_send(struct client *client)
 	struct ibv_send_wr *bad_wr;
 	int ret = ibv_post_send(client->id->qp, &wr, &bad_wr);
 
-	return ret ? failed("ibv_post_send", ret) : 0;
+	return ret ? failed("ibv_post_send", ret < 0 ? errno : ret) : 0;
 }
 
 static int post_recv(struct client *client)
@@ -224,7 +226,7 @@ static int post_recv(struct client *client)
 	struct ibv_recv_wr *bad_wr;
 	int ret = ibv_post_recv(client->id->qp, &wr, &bad_wr);
 
-	return ret ? failed("ibv_post_recv", ret) : 0;
+	return ret ? failed("ibv_post_recv", ret < 0 ? errno : ret) : 0;
 }
 
 /* One message there and back. The send and the receive complete in either order. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * A whole server on librdmacm and libibverbs alone: sends back each message of its client, and
- * serves one client after the other until Ctrl-C or SIGTERM. It sleeps in poll(2), on the channel
- * for events of the connection manager (CM), the one for completions, and a signalfd(2). Read `run`
- * and `serve` first: the lives of the listener and of one connection, verb by verb.
+ * serves one client after the other until Ctrl-C or SIGTERM. The next client has to wait for a
+ * silent one, up to 10 seconds. It sleeps in poll(2), on the channel for events of the connection
+ * manager (CM), the one for completions, and a signalfd(2). Read `run` and `serve` first: the lives
+ * of the listener and of one connection, verb by verb.
  *
  *     echo_server ADDRESS [PORT]
  */
@@ -54,6 +55,8 @@ static int stop_fd; /* readable when the program was told to stop */
 /* Reports what has failed, and returns the errno value. */
 static int failed(const char *call, int error)
 {
+	if (error <= 0) /* a call may fail and leave errno 0 */
+		error = EIO;
 	fprintf(stderr, "echo_server: %s: %s (%d)\n", call, strerror(error), error);
 	return error;
 }
@@ -208,7 +211,7 @@ static int post_recv(struct agent *agent, int buffer)
 	struct ibv_recv_wr *bad_wr;
 	int ret = ibv_post_recv(agent->id->qp, &wr, &bad_wr);
 
-	return ret ? failed("ibv_post_recv", ret) : 0;
+	return ret ? failed("ibv_post_recv", ret < 0 ? errno : ret) : 0;
 }
 
 static int post_send(struct agent *agent, int buffer, uint32_t length)
@@ -228,7 +231,7 @@ static int post_send(struct agent *agent, int buffer, uint32_t length)
 	struct ibv_send_wr *bad_wr;
 	int ret = ibv_post_send(agent->id->qp, &wr, &bad_wr);
 
-	return ret ? failed("ibv_post_send", ret) : 0;
+	return ret ? failed("ibv_post_send", ret < 0 ? errno : ret) : 0;
 }
 
 /*
