@@ -22,6 +22,7 @@
 #define PORT         "12321"
 #define SIZE         64
 #define MOST_THREADS 64
+#define LIMIT_S      10 /* for each READ: the server's host may be dead */
 
 /* What store_server sends with its accept; big-endian. */
 struct where {
@@ -100,20 +101,25 @@ static bool post_read(const struct pinger *me)
 	};
 	int ret = ibv_post_send(me->client->qp, &wr, &bad_wr);
 
-	return ret ? fail("ibv_post_send", ret) : true;
+	return ret ? fail("ibv_post_send", ret < 0 ? errno : ret) : true;
 }
 
 static void *ping(void *context)
 {
+	struct timespec until = { 0 };
 	struct pinger *me = context;
 	unsigned long i;
 
 	for (i = 0; i < count && !failed && post_read(me); i++) {
-		if (one_poller)
-			sem_wait(&me->answered);
+		until.tv_sec = time(NULL) + LIMIT_S;
+		if (one_poller && sem_timedwait(&me->answered, &until))
+			fail("sem_timedwait", errno);
 		while (!one_poller && !failed &&
-		       atomic_load_explicit(&me->done, memory_order_acquire) <= i)
+		       atomic_load_explicit(&me->done, memory_order_acquire) <= i) {
 			take_completion(me->cq);
+			if (time(NULL) > until.tv_sec)
+				fail("waiting for a READ", ETIMEDOUT);
+		}
 	}
 	return NULL;
 }

@@ -10,12 +10,14 @@
 #include <netdb.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <time.h>
 
 #include <infiniband/verbs.h>
 #include <rdma/rdma_cma.h>
 
 #define SIZE       64
 #define TIMEOUT_MS 2000
+#define LIMIT_S    10 /* of each wait for a completion: a server may die and not say so */
 
 enum wr_id {
 	SEND,
@@ -106,13 +108,16 @@ static void post_send(struct ibv_qp *qp, const struct ibv_mr *mr)
 /* Waits for a work request, whichever is done first: a whole CPU does nothing else. */
 static void await_completion(struct ibv_cq *cq)
 {
+	time_t until = time(NULL) + LIMIT_S;
 	struct ibv_wc wc;
 	int polled;
 
 	do {
 		polled = ibv_poll_cq(cq, 1, &wc);
-	} while (!polled);
+	} while (!polled && time(NULL) <= until);
 	end_if(polled < 0, "ibv_poll_cq");
+	if (!polled)
+		errx(1, "no completion for %d s: is the server still there?", LIMIT_S);
 	if (wc.status != IBV_WC_SUCCESS)
 		errx(1, "%s: %s", wc.wr_id == RECEIVE ? "receive" : "send",
 		     ibv_wc_status_str(wc.status));
