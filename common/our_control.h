@@ -97,7 +97,8 @@ struct our_cm_event {
 	uint8_t responder_resources; /* requests that the peer may have outstanding at us */
 	uint8_t initiator_depth;     /* requests of ours that the peer serves at a time */
 	uint8_t private_data_length; /* bytes; RoCE and InfiniBand pad them with zeros */
-	uint8_t private_data[OUR_MAX_PRIVATE_DATA];
+	uint8_t private_data[OUR_MAX_PRIVATE_DATA]
+		__attribute__((aligned(8))); /* may be read as a struct of numbers */
 };
 
 /*
