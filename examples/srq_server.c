@@ -20,7 +20,8 @@
 #define RECEIVES 512
 #define SIZE     4096
 #define ECHOES   8    /* under way to one client, as acknowledgements may be lost */
-#define BUDGET   256  /* completions in one turn of the loop */
+#define BUDGET   256  /* completions in one turn of the loop, */
+#define EVENTS   16   /* and CM events: soft-iWARP gives up a request after 10 s */
 #define LOOK_MS  1000 /* from one look after all clients to the next */
 
 struct client {
@@ -91,7 +92,7 @@ static void start_client(struct our_control *listener, struct our_device *device
 		most_at_once = n_clients;
 }
 
-/* Returns 0 or an errno value that ends the server. */
+/* Returns 0 if there may be more, EAGAIN if not, or an errno value that ends the server. */
 static int handle_cm_event(struct our_control *listener, struct our_device *device,
 			   unsigned long most)
 {
@@ -99,8 +100,10 @@ static int handle_cm_event(struct our_control *listener, struct our_device *devi
 	int ret = our_take_cm_event(listener, &about);
 
 	if (ret == EAGAIN || (!ret && about->cm_event.type == RDMA_CM_EVENT_ESTABLISHED))
-		return 0;
+		return ret;
 	if (about != listener) {
+		if (!about->counters.completions) /* it may have waited too long for us */
+			fprintf(stderr, "srq_server: a client has left before its first message\n");
 		end_client(about->user); /* it has left, or could not be connected */
 		return 0;
 	}
@@ -206,7 +209,7 @@ static int serve(struct our_control *listener, struct our_device *device, unsign
 		{ .fd = device->verbs->async_fd, .events = POLLIN },
 		{ .fd = our_stop_fd(stop), .events = POLLIN },
 	};
-	int ret, due_ms;
+	int ret, due_ms, i;
 
 	for (;;) {
 		ret = handle_completions(device); /* arms the CQ when there are no more */
@@ -221,9 +224,9 @@ static int serve(struct our_control *listener, struct our_device *device, unsign
 		if (our_stop_requested(stop))
 			return 0;
 		ret = fds[2].revents ? our_device_take_async_events(device) : 0;
-		if (!ret && fds[0].revents)
+		for (i = 0; !ret && fds[0].revents && i < EVENTS; i++)
 			ret = handle_cm_event(listener, device, most);
-		if (ret)
+		if (ret && ret != EAGAIN)
 			return ret;
 	}
 }
