@@ -242,14 +242,51 @@ def test_what_is_to_be_sent_cannot_be_read(client: str) -> None:
     assert run.statuses == [1, 1] and f"{client}: reading: Is a directory\n" in run.err and f"{server}: the client has left before its end\n" in run.err, run.why()
 
 
+@pytest.mark.parametrize("length", [6, 65536 * 16])
 @pytest.mark.parametrize("pair", ["stream", "write"])
-def test_what_has_come_cannot_be_written(pair: str, tmp_path: Path) -> None:
-    """The server says so once, and takes no more."""
+def test_what_has_come_cannot_be_written(pair: str, length: int, tmp_path: Path) -> None:
+    """The server says so once, and takes no more; its client hears of it, however little it has sent."""
     given = tmp_path / "given"
-    given.write_bytes(b"x" * 65536 * 16)
+    given.write_bytes(b"x" * length)
     run = simulate([[f"build/examples/{pair}_server", ADDRESS], shell(f"{pair}_client {ADDRESS} <{given}")], "--fail", "0:rdma_accept:1:FULL")
     assert run.statuses == [1, 1] and run.err.count(f"{pair}_server: writing: No space left on device\n") == 1, run.why()
     assert f"{pair}_client: the server has left\n" in run.err, run.why()
+
+
+PRINTING = {  # a server and its client: whether each prints a result
+    "build/examples/echo_server {a}": "build/examples/echo_client {a} 12321 3",
+    "build/examples/epoll_server {a}": "build/examples/loop_client {a} 12321 3",
+    "build/examples/epoll_server {a} 7": f"build/examples/memory_client {{a}} 7 {FILE}",
+    "build/examples/srq_server {a}": "build/examples/plain/echo_client {a} 12321 3",
+    "build/examples/plain/echo_server {a}": "build/examples/plain/extended_client {a} 12321 3",
+    "build/examples/plain/echo_server {a} 7": "build/examples/plain/first_client {a} 7",
+    "build/examples/store_server {a}": "build/beyond/ping-mt-4/client {a} cq 2 3",
+    "beyond/ping-ud-0/server -a {a}": "beyond/ping-ud-0/client -c 2 -a {a}",
+    "beyond/mcast-ud-0/client 224.1.2.3 {a}": "beyond/mcast-ud-0/server 224.1.2.3 {a} 3",
+    "beyond/ping-ep-0/server -c 3": "beyond/ping-ep-0/client -c 3 -a {a}",
+    "ping-sr-0/server -c 3": "ping-sr-0/client -c 3 -a {a}",
+}
+
+
+@pytest.mark.parametrize("stdout", [">/dev/full", ">&-"])
+@pytest.mark.parametrize("server, client", PRINTING.items(), ids=[f"{server} {client}".replace(" {a}", "") for server, client in PRINTING.items()])
+def test_a_result_that_cannot_be_written(server: str, client: str, stdout: str) -> None:
+    """Who has it says so, in one line, and ends with 1; the other one does not mind."""
+    for side in (0, 1):
+        words = [program.format(a=ADDRESS) + f" {stdout}" * (number == side) for number, program in enumerate((server, client))]
+        run = simulate([["sh", "-c", f"exec {program}"] for program in words])
+        prints = side or "store_server" not in server
+        said = [line for line in run.err.splitlines() if "stdout: " in line]
+        assert run.statuses == ([1 - side, side] if prints else [0, 0]) and len(said) == prints, run.why()
+
+
+@pytest.mark.parametrize("stdout", [">/dev/full", ">&-"])
+def test_the_other_side_hears_that_a_line_was_not_shown(stdout: str, tmp_path: Path) -> None:
+    """And not that its memory is wrong."""
+    (tmp_path / "line").write_text("a line\n")
+    server, client = f"server -a {ADDRESS} {stdout}", f"client -a {ADDRESS} <{tmp_path / 'line'}"
+    run = simulate([["sh", "-c", f"exec beyond/talk-rdma-0/{program}"] for program in (server, client)])
+    assert run.statuses == [1, 1] and "the server left" in run.err and "access error" not in run.err, run.why()
 
 
 def test_a_message_that_is_no_length() -> None:
@@ -266,6 +303,70 @@ def test_a_client_that_does_not_leave(pair: str, tmp_path: Path) -> None:
     stays = ["--fail", "1:rdma_disconnect:1:SIGSTOP", "--steps", str(tmp_path / "steps")]
     run = simulate([shell(f"{pair}_server {ADDRESS} >{taken}"), shell(f"{pair}_client {ADDRESS} <{given}")], *stays)
     assert run.statuses == [0, 0] and taken.read_bytes() == given.read_bytes() and run.ms > 9000, run.why()
+
+
+@pytest.mark.parametrize("pair, transport, side", [("stream", [], 0), ("stream", [], 1), ("write", [], 0), ("write", [], 1), ("write", ["--iwarp"], 1)])
+def test_a_long_pause(pair: str, transport: list[str], side: int, tmp_path: Path) -> None:
+    """Of who reads stdin or writes stdout. Over iWARP write_client gives its server a minute: it has no keepalive there."""
+    taken, given = tmp_path / "taken", TOP / FILE
+    (tmp_path / "steps").write_text(f"wait 100\nsignal {side} SIGCONT\n")
+    pauses = ["--fail", f"{side}:{'ibv_post_send' if side else 'ibv_poll_cq'}:1:SIGSTOP", "--steps", str(tmp_path / "steps")]
+    run = simulate([shell(f"{pair}_server {ADDRESS} >{taken}"), shell(f"{pair}_client {ADDRESS} <{given}")], *transport, *pauses)
+    assert run.statuses == [0, 0] and taken.read_bytes() == given.read_bytes() and run.ms > 99_000, run.why()
+
+
+# ---- Servers: whom they refuse, and what they do first ----
+
+
+@pytest.mark.parametrize("server", ["epoll_server", "srq_server"])
+def test_one_client_too_many(server: str) -> None:
+    run = simulate([[f"build/examples/{server}", ADDRESS, "12321", "2"], *[["build/examples/echo_client", ADDRESS]] * 3])
+    assert sorted(run.statuses) == [0, 0, 0, 1] and run.err.count(f"{server}: a client is refused: there are 2\n") == run.err.count(" refused us\n") == 1, run.why()
+
+
+def test_one_client_too_many_of_the_store() -> None:
+    """Five programs want 64 connections each."""
+    client = ["build/beyond/ping-mt-4/client", ADDRESS, "nothing", "64", "9"]
+    run = simulate([["build/examples/store_server", ADDRESS], *[client] * 5])
+    assert run.statuses[0] == 0 and 1 in run.statuses and "store_server: a client is refused: there are 256\n" in run.err, run.why()
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS.values(), ids=TRANSPORTS)
+@pytest.mark.parametrize("server", ["epoll_server", "srq_server"])
+def test_who_connects_is_not_kept_waiting_by_those_who_are_busy(server: str, transport: list[str]) -> None:
+    """soft-iWARP gives up after ten seconds. Meanwhile others have had less than half of their messages back."""
+    run = simulate([[f"build/examples/{server}", ADDRESS], *[["build/examples/echo_client", ADDRESS, "12321", "100"]] * 40], *transport, "--trace")
+    names = [text for _, text in calls(run)[0]]
+    last = len(names) - names[::-1].index("rdma_accept")
+    assert not run.exit and names.count("rdma_accept") == 40 and names[:last].count("ibv_post_send") < 1500, names[:last].count("ibv_post_send")
+
+
+def test_a_client_that_leaves_before_its_first_message() -> None:
+    run = simulate([["build/examples/srq_server", ADDRESS], ["build/examples/echo_client", ADDRESS]], "--fail", "1:ibv_post_send:1:SIGKILL")
+    assert run.statuses == [0, 137] and "srq_server: a client has left before its first message\n" in run.err, run.why()
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS.values(), ids=TRANSPORTS)
+def test_a_store_that_is_told_to_stop_ends_its_connections_first(transport: list[str], tmp_path: Path) -> None:
+    """A client that READs meanwhile may find its memory, or that the server has left, but no memory that is not registered."""
+    (tmp_path / "steps").write_text("wait 1\nsignal 0 SIGTERM\nwait 1\nsignal 1 SIGCONT\nwait 1\nsignal 0 SIGCONT\n")
+    held = ["--fail", "1:ibv_post_send:1:SIGSTOP", "--fail", "0:rdma_disconnect:1:SIGSTOP", "--steps", str(tmp_path / "steps")]
+    run = simulate([["build/examples/store_server", ADDRESS], ["build/examples/store_client", ADDRESS, "put", "5", "value"]], *transport, *held)
+    assert run.statuses == [0, 0] and len(run.fault.split("; ")) == 2, run.why()
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS.values(), ids=TRANSPORTS)
+def test_a_server_that_never_answers(transport: list[str]) -> None:
+    """It has taken the message: its device has said so."""
+    run = simulate([["build/examples/plain/echo_server", ADDRESS], ["build/examples/plain/first_client", ADDRESS]], *transport, "--fail", "0:ibv_post_send:1:SIGSTOP")
+    assert run.statuses[1] == 1 and "first_client: no completion for 10 s" in run.err, run.why()
+
+
+@pytest.mark.parametrize("way", ["nothing", "cq", "poller", "qp"])
+def test_a_store_whose_host_is_dead(way: str) -> None:
+    """Over iWARP, where TCP goes on for a quarter of an hour."""
+    run = simulate([["build/examples/store_server", ADDRESS], ["build/beyond/ping-mt-4/client", ADDRESS, way, "3", "10"]], "--iwarp", "--fail", "1:ibv_post_send:4:SILENCE")
+    assert run.statuses[1] == 1 and "Connection timed out" in run.err and run.ms < 60_000, run.why()
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS.values(), ids=TRANSPORTS)
