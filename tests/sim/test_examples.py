@@ -284,8 +284,8 @@ def test_a_result_that_cannot_be_written(server: str, client: str, stdout: str) 
 def test_the_other_side_hears_that_a_line_was_not_shown(stdout: str, tmp_path: Path) -> None:
     """And not that its memory is wrong."""
     (tmp_path / "line").write_text("a line\n")
-    server, client = f"server -a {ADDRESS} {stdout}", f"client -a {ADDRESS} <{tmp_path / 'line'}"
-    run = simulate([["sh", "-c", f"exec beyond/talk-rdma-0/{program}"] for program in (server, client)])
+    server, client = (f"{side} -a {ADDRESS} <{tmp_path / 'line'}" for side in SIDES)
+    run = simulate([["sh", "-c", f"exec beyond/talk-rdma-0/{program}"] for program in (f"{server} {stdout}", client)])
     assert run.statuses == [1, 1] and "the server left" in run.err and "access error" not in run.err, run.why()
 
 
