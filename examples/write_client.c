@@ -28,7 +28,8 @@ struct outbox {
 	struct our_control *client;
 	uint64_t address; /* of the server's slots, and their key, number and size */
 	uint32_t rkey, slots, size;
-	/* Blocks: a buffer is free when it has been sent, and a slot when it is answered. */
+	/* Blocks: one that has been sent leaves the send queue; an answer frees its slot and its
+	 * buffer, which soft-iWARP may still need when it has been sent. */
 	unsigned long written, sent, answered;
 	bool at_end;
 };
@@ -110,13 +111,13 @@ static int wait_for_something(struct outbox *box)
 
 static int write_all(struct outbox *box)
 {
-	bool has_slot, has_buffer;
+	bool has_slot, has_room;
 	int ret = 0;
 
 	while (!ret && (!box->at_end || box->answered < box->written)) {
 		has_slot = box->written - box->answered < box->slots;
-		has_buffer = box->written - box->sent < SLOTS;
-		if (!box->at_end && has_slot && has_buffer)
+		has_room = box->written - box->sent < SLOTS;
+		if (!box->at_end && has_slot && has_room)
 			ret = write_next(box);
 		else
 			ret = wait_for_something(box);

@@ -19,7 +19,7 @@ static const struct our_option stream_options[] = {
 	  OUR_OWN_NUMBER(our_write_options.buffers, 1, MAX_BUFFERS) },
 	{ "chain", 0, "N",
 	  "post at most N at once; only the last of them makes a completion (default 16; 1 if "
-	  "messages are longer than 4 KiB)",
+	  "messages have 4 KiB or more)",
 	  OUR_OWN_NUMBER(our_write_options.chain, 1, MAX_BUFFERS) },
 	{ "verify", 'v', NULL, "number the messages, for a server that compares: give it to both",
 	  OUR_FLAG(verify) },

@@ -24,14 +24,15 @@ static uint64_t lesser(uint64_t a, uint64_t b)
 }
 
 /*
- * A completion costs little in comparison with a long message, and soft-iWARP sends a WRITE of a
- * page or more faster if it is signaled.
+ * A completion costs little in comparison with a long message. soft-iWARP sends a WRITE of a page or
+ * more faster if it is signaled; and if it is not, the completion of a later one does not say that its
+ * buffer is free.
  */
 static uint64_t longest_chain(const struct our_control *client)
 {
 	if (our_write_options.chain)
 		return our_write_options.chain;
-	return our_run_of(client)->data_size > LONG_MESSAGE ? 1 : CHAIN;
+	return our_run_of(client)->data_size >= LONG_MESSAGE ? 1 : CHAIN;
 }
 
 /*
