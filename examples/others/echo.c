@@ -47,7 +47,7 @@ void must(bool done, const char *call, const char *why)
 {
 	if (done)
 		return;
-	fprintf(stderr, "echo: %s: %s\n", call, why);
+	fprintf(stderr, "echo: %s: %s\n", call, why ? why : strerror(errno));
 	exit(1);
 }
 
@@ -75,7 +75,7 @@ static int run_client(const char *address, const char *port)
 	}
 	printf("%lu messages of %zu bytes, there and back in %.1f us each\n", count, message_size,
 	       us / (double)count);
-	must(!fflush(stdout), "stdout", strerror(errno));
+	must(!fflush(stdout), "stdout", NULL);
 	return 0;
 }
 

@@ -26,6 +26,7 @@ void say_listening(void);
 bool next_message(void); /* writes it, unless all have been sent */
 void check_answer(void); /* exits if it is not the message */
 struct addrinfo *resolve(const char *address, const char *port);
-void must(bool done, const char *call, const char *why); /* exits if it is not done */
+/* Exits if it is not done; why NULL: errno says it. */
+void must(bool done, const char *call, const char *why);
 
 #endif

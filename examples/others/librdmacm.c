@@ -3,7 +3,6 @@
  * The echo on rsockets, which are part of librdmacm: rsocket(7). Bytes come in order, and not in
  * messages: either side may get a message in pieces.
  */
-#include <errno.h>
 #include <netdb.h>
 #include <string.h>
 
@@ -42,13 +41,13 @@ void server(const char *address, const char *port)
 	int listener = rsocket(own->ai_family, SOCK_STREAM, 0), fd;
 	ssize_t got;
 
-	must(listener >= 0, "rsocket", strerror(errno));
-	must(!rbind(listener, own->ai_addr, own->ai_addrlen), "rbind", strerror(errno));
-	must(!rlisten(listener, 1), "rlisten", strerror(errno));
+	must(listener >= 0, "rsocket", NULL);
+	must(!rbind(listener, own->ai_addr, own->ai_addrlen), "rbind", NULL);
+	must(!rlisten(listener, 1), "rlisten", NULL);
 	freeaddrinfo(own);
 	say_listening();
 	fd = raccept(listener, NULL, NULL);
-	must(fd >= 0, "raccept", strerror(errno));
+	must(fd >= 0, "raccept", NULL);
 	do
 		got = rrecv(fd, buffers[0], MAX_SIZE, 0);
 	while (got > 0 && send_all(fd, buffers[0], (size_t)got));
@@ -61,8 +60,8 @@ void client(const char *address, const char *port)
 	struct addrinfo *peer = resolve(address, port);
 	int fd = rsocket(peer->ai_family, SOCK_STREAM, 0);
 
-	must(fd >= 0, "rsocket", strerror(errno));
-	must(!rconnect(fd, peer->ai_addr, peer->ai_addrlen), "rconnect", strerror(errno));
+	must(fd >= 0, "rsocket", NULL);
+	must(!rconnect(fd, peer->ai_addr, peer->ai_addrlen), "rconnect", NULL);
 	freeaddrinfo(peer);
 	while (next_message() && send_all(fd, buffers[0], message_size) &&
 	       recv_all(fd, buffers[1], message_size))
