@@ -48,7 +48,7 @@ static int post_recvs(struct our_control *agent, uint64_t first, uint64_t n)
 	for (message = first; message < first + n; message++)
 		buffer_of(agent, message)->recv_wr.next =
 			message + 1 < first + n ? &buffer_of(agent, message + 1)->recv_wr : NULL;
-	ret = ibv_post_recv(agent->qp, &buffer_of(agent, first)->recv_wr, &bad_wr);
+	ret = OUR_CALL(ibv_post_recv(agent->qp, &buffer_of(agent, first)->recv_wr, &bad_wr));
 	if (ret)
 		return our_report_post(agent, "ibv_post_recv", ret);
 	return 0;

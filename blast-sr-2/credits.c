@@ -51,7 +51,7 @@ int our_post_credit_recv(struct our_control *client, const struct our_blast *bla
 		.sg_list = &sge,
 		.num_sge = 1,
 	};
-	int ret = ibv_post_recv(client->qp, &wr, &bad_wr);
+	int ret = OUR_CALL(ibv_post_recv(client->qp, &wr, &bad_wr));
 
 	return ret ? our_report_post(client, "ibv_post_recv", ret) : 0;
 }

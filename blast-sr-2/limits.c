@@ -47,7 +47,7 @@ int our_blast_check_listener(struct our_control *listener)
 	struct ibv_device_attr device;
 	int ret;
 
-	ret = ibv_query_device(listener->verbs, &device);
+	ret = OUR_CALL(ibv_query_device(listener->verbs, &device));
 	if (ret)
 		return our_report_error("ibv_query_device", ret, NULL);
 	return check_pieces(listener, (uint32_t)our_blast_options.sge, &device);
@@ -61,7 +61,7 @@ static int check_device(struct our_control *control, bool is_client)
 	uint32_t most;
 	int ret;
 
-	ret = ibv_query_device(control->verbs, &device);
+	ret = OUR_CALL(ibv_query_device(control->verbs, &device));
 	if (ret)
 		return our_report_error("ibv_query_device", ret, NULL);
 	most = most_buffers(&device, is_client, our_extra_sends(control));

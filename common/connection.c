@@ -53,8 +53,7 @@ int our_create_id(struct our_control *control)
 	ret = our_create_event_channel(control);
 	if (ret)
 		return ret;
-	ret = rdma_create_id(control->cm_channel, &control->cm_id, control, RDMA_PS_TCP) ? errno
-											 : 0;
+	ret = OUR_CALL(rdma_create_id(control->cm_channel, &control->cm_id, control, RDMA_PS_TCP));
 	if (!ret)
 		return 0;
 	our_tell_error(control->config, "rdma_create_id", ret, OUR_NO_DEVICE_ADVICE);
@@ -90,7 +89,7 @@ void our_adopt_id(struct our_control *agent, struct rdma_cm_id *cm_id)
  */
 int our_migrate_to_channel(struct our_control *agent, struct rdma_cm_id *cm_id)
 {
-	int ret = rdma_migrate_id(cm_id, agent->cm_channel) ? errno : 0;
+	int ret = OUR_CALL(rdma_migrate_id(cm_id, agent->cm_channel));
 
 	if (ret) {
 		our_tell_error(agent->config, "rdma_migrate_id", ret, NULL);
@@ -120,8 +119,10 @@ int our_migrate_id(struct our_control *agent)
 
 static void destroy_id(const struct our_control *control, struct rdma_cm_id **cm_id)
 {
-	if (rdma_destroy_id(*cm_id))
-		our_tell_error(control->config, "rdma_destroy_id", errno, NULL);
+	int ret = OUR_CALL(rdma_destroy_id(*cm_id));
+
+	if (ret)
+		our_tell_error(control->config, "rdma_destroy_id", ret, NULL);
 	*cm_id = NULL;
 }
 
@@ -224,13 +225,13 @@ static int report_address(const struct our_control *control, const char *call, i
 static int resolve_addr(struct our_control *control, struct sockaddr *address)
 {
 	our_start_cm_call(control);
-	return rdma_resolve_addr(control->cm_id, NULL, address, RESOLVE_TIMEOUT_MS) ? errno : 0;
+	return OUR_CALL(rdma_resolve_addr(control->cm_id, NULL, address, RESOLVE_TIMEOUT_MS));
 }
 
 static int resolve_route(struct our_control *control)
 {
 	our_start_cm_call(control);
-	return rdma_resolve_route(control->cm_id, RESOLVE_TIMEOUT_MS) ? errno : 0;
+	return OUR_CALL(rdma_resolve_route(control->cm_id, RESOLVE_TIMEOUT_MS));
 }
 
 int our_client_bind(struct our_control *control, struct sockaddr *address)
@@ -302,7 +303,7 @@ static int start_connect(struct our_control *control, const void *private_data, 
 	param.private_data = private_data;
 	param.private_data_len = (uint8_t)length;
 	our_start_cm_call(control);
-	return rdma_connect(control->cm_id, &param) ? errno : 0;
+	return OUR_CALL(rdma_connect(control->cm_id, &param));
 }
 
 static int report_no_connection(struct our_control *control, int error)
@@ -389,9 +390,8 @@ static int keep_to_family(const struct our_control *listener, struct rdma_cm_id 
 
 	if (address->sa_family != AF_INET6)
 		return 0;
-	ret = rdma_set_option(cm_id, RDMA_OPTION_ID, RDMA_OPTION_ID_AFONLY, &only, sizeof(only))
-		      ? errno
-		      : 0;
+	ret = OUR_CALL(
+		rdma_set_option(cm_id, RDMA_OPTION_ID, RDMA_OPTION_ID_AFONLY, &only, sizeof(only)));
 	return ret ? report_address(listener, "rdma_set_option", ret, address) : 0;
 }
 
@@ -403,7 +403,7 @@ static int bind_and_listen(const struct our_control *listener, struct rdma_cm_id
 	ret = keep_to_family(listener, cm_id, address);
 	if (ret)
 		return ret;
-	ret = rdma_bind_addr(cm_id, address) ? errno : 0;
+	ret = OUR_CALL(rdma_bind_addr(cm_id, address));
 	/*
 	 * Binding to the loopback address works, but there is no device on it: no client could
 	 * connect.
@@ -413,7 +413,7 @@ static int bind_and_listen(const struct our_control *listener, struct rdma_cm_id
 	if (ret)
 		return report_address(listener, "rdma_bind_addr", ret, address);
 
-	ret = rdma_listen(cm_id, backlog) ? errno : 0;
+	ret = OUR_CALL(rdma_listen(cm_id, backlog));
 	if (ret)
 		return report_address(listener, "rdma_listen", ret, address);
 	return 0;
@@ -431,9 +431,11 @@ int our_listener_bind(struct our_control *control, struct sockaddr *address, int
 int our_listener_bind_also(struct our_control *control, struct sockaddr *address, int backlog)
 {
 	struct rdma_event_channel *channel = control->cm_id->channel;
+	int ret = OUR_CALL(
+		rdma_create_id(channel, &our_private(control)->second_cm_id, control, RDMA_PS_TCP));
 
-	if (rdma_create_id(channel, &our_private(control)->second_cm_id, control, RDMA_PS_TCP))
-		return our_tell_error(control->config, "rdma_create_id", errno, NULL);
+	if (ret)
+		return our_tell_error(control->config, "rdma_create_id", ret, NULL);
 	return bind_and_listen(control, our_private(control)->second_cm_id, address, backlog);
 }
 
@@ -465,7 +467,7 @@ static int accept_client(struct our_control *control, const void *private_data, 
 	param.private_data = private_data;
 	param.private_data_len = (uint8_t)length;
 	our_start_cm_call(control);
-	return rdma_accept(control->cm_id, &param) ? errno : 0;
+	return OUR_CALL(rdma_accept(control->cm_id, &param));
 }
 
 int our_agent_accept(struct our_control *control, const void *private_data, size_t length)
@@ -530,12 +532,14 @@ static void report_disconnect(const struct our_control *control, int error)
 bool our_start_disconnect(struct our_control *control)
 {
 	bool ended = control->ended;
+	int ret;
 
 	if (!begin_disconnect(control))
 		return false;
-	if (!rdma_disconnect(control->cm_id))
+	ret = OUR_CALL(rdma_disconnect(control->cm_id));
+	if (!ret)
 		return !ended;
-	report_disconnect(control, errno);
+	report_disconnect(control, ret);
 	return false;
 }
 
@@ -546,6 +550,6 @@ void our_disconnect(struct our_control *control)
 	if (!begin_disconnect(control))
 		return;
 	our_start_cm_call(control);
-	ret = rdma_disconnect(control->cm_id) ? errno : 0;
+	ret = OUR_CALL(rdma_disconnect(control->cm_id));
 	report_disconnect(control, our_await_cm_event(control, RDMA_CM_EVENT_DISCONNECTED, ret));
 }

@@ -35,19 +35,34 @@ const char *our_transport_name(const struct our_control *control)
 	return port.link_layer == IBV_LINK_LAYER_ETHERNET ? "RoCE" : "InfiniBand";
 }
 
+/* libsiw takes one page's address for the mark of a queue that is not there: see docs/drivers.md. */
+static bool is_limit_of_siw(const char *device, int error)
+{
+	return error == EIO && !strncmp(device, "siw", 3);
+}
+
+#define LIMIT_OF_SIW                                                                    \
+	"soft-iWARP maps at most 144 pages of queues into a process, and a connection " \
+	"takes at least three"
+
+int our_report_no_shared_queue(const struct our_device *shared, const char *call, int error,
+			       uint32_t n)
+{
+	const char *device = ibv_get_device_name(shared->verbs->device);
+
+	if (is_limit_of_siw(device, error))
+		return our_tell_error(shared->config, call, ENOMEM, LIMIT_OF_SIW);
+	return our_tell_error(shared->config, call, error, "asked %s for a queue of %u", device, n);
+}
+
 int our_report_no_queue(const struct our_control *control, const char *call, int error)
 {
 	struct ibv_context *verbs = control->verbs;
 	const char *device = our_device_name(control);
 	struct ibv_device_attr limits;
 
-	if (!error)
-		error = ENOMEM;
-	/* Measured with Linux 6.1 and 6.12; see docs/drivers.md. */
-	if (!strncmp(device, "siw", 3) && error == ENOMEM)
-		return our_tell_error(control->config, call, error,
-				      "soft-iWARP maps at most 144 pages of queues into a "
-				      "process, and a connection takes at least three");
+	if (is_limit_of_siw(device, error))
+		return our_tell_error(control->config, call, ENOMEM, LIMIT_OF_SIW);
 	if (!strcmp(call, "ibv_modify_qp") || ibv_query_device(verbs, &limits))
 		return our_tell_error(control->config, call, error, NULL);
 	/*
@@ -76,7 +91,7 @@ int our_moderate_cq(const struct our_config *config, struct ibv_cq *cq)
 
 	if (!config->event_completions && !config->event_us)
 		return 0;
-	ret = ibv_modify_cq(cq, &attr);
+	ret = OUR_CALL(ibv_modify_cq(cq, &attr));
 	return ret ? our_tell_error(config, "ibv_modify_cq", ret,
 				    "most likely the device cannot wait for several completions "
 				    "before it makes an event")
@@ -292,17 +307,17 @@ static int take_async_event(const struct our_config *config, struct ibv_context 
 int our_read_async_events_of(const struct our_config *config, struct ibv_context *verbs)
 {
 	struct ibv_async_event event;
-	int end, ret = 0;
+	int end, got, ret = 0;
 
 	/* Another thread may read an event first, so a readable descriptor may be empty: never block. */
 	if (fcntl(verbs->async_fd, F_SETFL, O_NONBLOCK))
 		return our_tell_error(config, "fcntl", errno, NULL);
-	while (!ibv_get_async_event(verbs, &event)) {
+	while (!(got = OUR_CALL(ibv_get_async_event(verbs, &event)))) {
 		end = take_async_event(config, verbs, &event);
 		ret = ret ? ret : end;
 	}
-	if (errno != EAGAIN)
-		return our_tell_error(config, "ibv_get_async_event", errno, NULL);
+	if (got != EAGAIN)
+		return our_tell_error(config, "ibv_get_async_event", got, NULL);
 	return ret;
 }
 

@@ -31,8 +31,9 @@ static int report_reg_mr(const struct our_config *config, int error, size_t leng
 int our_register(const struct our_config *config, struct ibv_pd *pd, void *data, size_t length,
 		 int access, struct ibv_mr **mr)
 {
-	*mr = ibv_reg_mr(pd, data, length, access);
-	return *mr ? 0 : report_reg_mr(config, errno, length);
+	int ret = OUR_CREATE(*mr, ibv_reg_mr(pd, data, length, access));
+
+	return ret ? report_reg_mr(config, ret, length) : 0;
 }
 
 int our_setup_mr(struct our_control *control, void *data, size_t length, int access,
@@ -43,7 +44,7 @@ int our_setup_mr(struct our_control *control, void *data, size_t length, int acc
 
 void our_unsetup_mr(const struct our_config *config, struct ibv_mr *mr)
 {
-	int ret = ibv_dereg_mr(mr);
+	int ret = OUR_CALL(ibv_dereg_mr(mr));
 
 	if (ret)
 		our_tell_error(config, "ibv_dereg_mr", ret, NULL);

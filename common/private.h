@@ -77,10 +77,13 @@ const char *our_transport_name(const struct our_control *control);
 
 /*
  * Reports that `call` (ibv_create_cq, rdma_create_qp) could not create another queue, with the
- * device's known limits. Some drivers do not set errno when they fail: `error` 0 is taken for
- * ENOMEM. Returns the errno value.
+ * device's known limits. Returns `error`; ENOMEM where that is what an error without a reason means.
  */
 int our_report_no_queue(const struct our_control *control, const char *call, int error);
+
+/* The same of the CQ, or the SRQ, of a shared device, which was to have `n` entries. */
+int our_report_no_shared_queue(const struct our_device *shared, const char *call, int error,
+			       uint32_t n);
 
 /*
  * Has the CQ make events as config->event_completions and event_us say. Returns 0 or an errno value,

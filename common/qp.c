@@ -14,10 +14,11 @@
 int our_alloc_pd(struct our_control *control)
 {
 	struct our_async *async = &our_private(control)->async;
+	int ret = OUR_CREATE(control->pd,
+			     control->device ? control->device->pd : ibv_alloc_pd(control->verbs));
 
-	control->pd = control->device ? control->device->pd : ibv_alloc_pd(control->verbs);
-	if (!control->pd)
-		return our_tell_error(control->config, "ibv_alloc_pd", errno, NULL);
+	if (ret)
+		return our_tell_error(control->config, "ibv_alloc_pd", ret, NULL);
 	async->verbs = control->verbs;
 	async->control = control;
 	async->device = control->device;
@@ -32,7 +33,7 @@ void our_dealloc_pd(struct our_control *control)
 	int ret;
 
 	our_leave_async(&our_private(control)->async);
-	ret = control->device ? 0 : ibv_dealloc_pd(control->pd);
+	ret = control->device ? 0 : OUR_CALL(ibv_dealloc_pd(control->pd));
 	if (ret)
 		our_tell_error(control->config, "ibv_dealloc_pd", ret, NULL);
 	control->pd = NULL;
@@ -59,10 +60,10 @@ int our_make_cq(struct our_control *control, struct ibv_comp_channel *channel)
 	int ret;
 
 	our_private(control)->batch.next = our_private(control)->batch.polled = 0;
-	errno = 0;
-	control->cq = ibv_create_cq(control->verbs, depth, control, channel, control->comp_vector);
-	if (!control->cq)
-		return our_report_no_queue(control, "ibv_create_cq", errno);
+	ret = OUR_CREATE(control->cq, ibv_create_cq(control->verbs, depth, control, channel,
+						    control->comp_vector));
+	if (ret)
+		return our_report_no_queue(control, "ibv_create_cq", ret);
 	ret = our_moderate_cq(control->config, control->cq);
 	if (ret)
 		our_free_cq(control);
@@ -71,7 +72,7 @@ int our_make_cq(struct our_control *control, struct ibv_comp_channel *channel)
 
 void our_free_cq(struct our_control *control)
 {
-	int ret = ibv_destroy_cq(control->cq);
+	int ret = OUR_CALL(ibv_destroy_cq(control->cq));
 
 	if (ret)
 		our_tell_error(control->config, "ibv_destroy_cq", ret, NULL);
@@ -80,11 +81,12 @@ void our_free_cq(struct our_control *control)
 
 int our_cm_make_qp(struct our_control *control, struct ibv_qp_init_attr *attr, const char **call)
 {
+	int ret = OUR_CALL(rdma_create_qp(control->cm_id, control->pd, attr));
+
 	*call = "rdma_create_qp";
-	if (rdma_create_qp(control->cm_id, control->pd, attr))
-		return errno;
-	control->qp = control->cm_id->qp;
-	return 0;
+	if (!ret)
+		control->qp = control->cm_id->qp;
+	return ret;
 }
 
 void our_cm_destroy_qp(struct our_control *control)
@@ -125,7 +127,7 @@ int our_create_qp(struct our_control *control)
 		ret = cm->make_qp(control, &attr, &call);
 	}
 	if (ret) {
-		our_report_no_queue(control, call, ret);
+		ret = our_report_no_queue(control, call, ret);
 		/* If the client has left, librdmacm cannot query the QP's attributes for its id. */
 		return ret == EINVAL && control->role == OUR_AGENT &&
 				       !strcmp(call, "rdma_create_qp")
@@ -210,8 +212,9 @@ int our_read_depth(struct our_control *control, uint8_t *depth)
 	struct ibv_qp_attr attr;
 	int ret;
 
-	ret = ibv_query_qp(control->qp, &attr, IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_MAX_DEST_RD_ATOMIC,
-			   &init_attr);
+	ret = OUR_CALL(ibv_query_qp(control->qp, &attr,
+				    IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_MAX_DEST_RD_ATOMIC,
+				    &init_attr));
 	if (ret)
 		return our_tell_error(control->config, "ibv_query_qp", ret, NULL);
 	*depth = attr.max_rd_atomic;
@@ -237,7 +240,7 @@ int our_setup_rnr_timer(struct our_control *control)
 		return 0;
 	memset(&attr, 0, sizeof(attr));
 	attr.min_rnr_timer = control->config->rnr_timer ? control->config->rnr_timer : RNR_TIMER;
-	ret = ibv_modify_qp(control->qp, &attr, IBV_QP_MIN_RNR_TIMER);
+	ret = OUR_CALL(ibv_modify_qp(control->qp, &attr, IBV_QP_MIN_RNR_TIMER));
 	/* The peer may leave as soon as it is connected; the next wait will notice that. */
 	if (ret && !has_left_rts(control->qp))
 		return our_tell_error(control->config, "ibv_modify_qp", ret, NULL);
@@ -251,7 +254,7 @@ void our_flush_qp(struct our_control *control)
 
 	memset(&attr, 0, sizeof(attr));
 	attr.qp_state = IBV_QPS_ERR;
-	ret = ibv_modify_qp(control->qp, &attr, IBV_QP_STATE);
+	ret = OUR_CALL(ibv_modify_qp(control->qp, &attr, IBV_QP_STATE));
 	if (ret)
 		our_tell_error(control->config, "ibv_modify_qp", ret, NULL);
 }

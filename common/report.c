@@ -162,6 +162,13 @@ const char *our_address_text(const struct sockaddr *address, char *text)
 
 /* ---- Errors ---- */
 
+int our_error_of(int ret)
+{
+	if (ret == -1)
+		return errno ? errno : EIO;
+	return ret < 0 ? -ret : ret;
+}
+
 int our_tell(const struct our_config *config, struct our_error *error, const char *format,
 	     va_list arguments)
 {

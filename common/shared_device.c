@@ -50,9 +50,9 @@ int our_create_device(const struct our_config *config, struct ibv_context *verbs
 	ret = allocate(config, verbs, created);
 	if (ret)
 		return ret;
-	(*created)->pd = ibv_alloc_pd(verbs);
-	if (!(*created)->pd) {
-		ret = our_tell_error(config, "ibv_alloc_pd", errno, NULL);
+	ret = OUR_CREATE((*created)->pd, ibv_alloc_pd(verbs));
+	if (ret) {
+		our_tell_error(config, "ibv_alloc_pd", ret, NULL);
 		free(our_shared(*created));
 		*created = NULL;
 		return ret;
@@ -91,30 +91,30 @@ int our_join_device(const struct our_config *config, struct our_device *other,
 
 static void destroy_srq(struct our_device *device)
 {
-	int ret = ibv_destroy_srq(device->srq);
+	int ret = OUR_CALL(ibv_destroy_srq(device->srq));
 
 	if (ret)
 		our_tell_error(device->config, "ibv_destroy_srq", ret, NULL);
 	device->srq = NULL;
 }
 
-static int report_no_recv(const struct our_device *device, int ret)
+static int post_recvs(struct our_device *device, struct ibv_recv_wr *wr)
 {
-	return our_tell_error(device->config, "ibv_post_srq_recv", ret < 0 ? errno : ret, NULL);
+	struct ibv_recv_wr *bad_wr;
+	int ret = OUR_CALL(ibv_post_srq_recv(device->srq, wr, &bad_wr));
+
+	return ret ? our_tell_error(device->config, "ibv_post_srq_recv", ret, NULL) : 0;
 }
 
 /* All receives, in one call. */
 static int post_all(struct our_device *device)
 {
 	struct our_buffer *buffers = device->memory.buffers;
-	struct ibv_recv_wr *bad_wr;
 	uint32_t i;
-	int ret;
 
 	for (i = 1; i < device->memory.n_buffers; i++)
 		buffers[i - 1].recv_wr.next = &buffers[i].recv_wr;
-	ret = ibv_post_srq_recv(device->srq, &buffers[0].recv_wr, &bad_wr);
-	return ret ? report_no_recv(device, ret) : 0;
+	return post_recvs(device, &buffers[0].recv_wr);
 }
 
 int our_device_create_srq(struct our_device *device, uint32_t n, uint32_t size)
@@ -128,12 +128,9 @@ int our_device_create_srq(struct our_device *device, uint32_t n, uint32_t size)
 	ret = create_sending(device, n);
 	if (ret)
 		return ret;
-	errno = 0;
-	device->srq = ibv_create_srq(device->pd, &attr);
-	if (!device->srq) {
-		ret = our_tell_error(device->config, "ibv_create_srq", errno ? errno : ENOMEM,
-				     "asked %s for a shared queue of %u receives",
-				     ibv_get_device_name(device->verbs->device), n);
+	ret = OUR_CREATE(device->srq, ibv_create_srq(device->pd, &attr));
+	if (ret) {
+		ret = our_report_no_shared_queue(device, "ibv_create_srq", ret, n);
 		goto err_free_sending;
 	}
 	ret = our_make_memory(device->config, device->pd, n, size, IBV_ACCESS_LOCAL_WRITE,
@@ -198,11 +195,10 @@ int our_use_device(struct our_control *control, struct our_device *device)
 
 static int create_comp_channel(struct our_device *device)
 {
-	int ret;
+	int ret = OUR_CREATE(device->comp_channel, ibv_create_comp_channel(device->verbs));
 
-	device->comp_channel = ibv_create_comp_channel(device->verbs);
-	if (!device->comp_channel)
-		return our_tell_error(device->config, "ibv_create_comp_channel", errno, NULL);
+	if (ret)
+		return our_tell_error(device->config, "ibv_create_comp_channel", ret, NULL);
 	if (!fcntl(device->comp_channel->fd, F_SETFL, O_NONBLOCK))
 		return 0;
 	ret = our_tell_error(device->config, "fcntl", errno, NULL);
@@ -213,7 +209,7 @@ static int create_comp_channel(struct our_device *device)
 
 static void destroy_comp_channel(struct our_device *device)
 {
-	int ret = ibv_destroy_comp_channel(device->comp_channel);
+	int ret = OUR_CALL(ibv_destroy_comp_channel(device->comp_channel));
 
 	if (ret)
 		our_tell_error(device->config, "ibv_destroy_comp_channel", ret, NULL);
@@ -226,7 +222,7 @@ static void destroy_cq(struct our_device *device)
 
 	/* ibv_destroy_cq would wait forever for events that are not acked. */
 	ibv_ack_cq_events(device->cq, our_shared(device)->events_to_ack);
-	ret = ibv_destroy_cq(device->cq);
+	ret = OUR_CALL(ibv_destroy_cq(device->cq));
 	if (ret)
 		our_tell_error(device->config, "ibv_destroy_cq", ret, NULL);
 	destroy_comp_channel(device);
@@ -265,14 +261,11 @@ int our_device_create_cq(struct our_device *device, uint32_t depth)
 
 	if (ret)
 		return ret;
-	errno = 0;
-	device->cq = ibv_create_cq(device->verbs, (int)depth, device, device->comp_channel,
-				   device->comp_vector);
-	if (device->cq)
+	ret = OUR_CREATE(device->cq, ibv_create_cq(device->verbs, (int)depth, device,
+						   device->comp_channel, device->comp_vector));
+	if (!ret)
 		return setup_cq(device);
-	ret = our_tell_error(device->config, "ibv_create_cq", errno ? errno : ENOMEM,
-			     "asked %s for %u entries", ibv_get_device_name(device->verbs->device),
-			     depth);
+	ret = our_report_no_shared_queue(device, "ibv_create_cq", ret, depth);
 	destroy_comp_channel(device);
 	return ret;
 }
@@ -281,12 +274,12 @@ static int take_event(struct our_device *device)
 {
 	struct ibv_cq *same;
 	void *context;
+	int ret = OUR_CALL(ibv_get_cq_event(device->comp_channel, &same, &context));
 
-	if (ibv_get_cq_event(device->comp_channel, &same, &context)) {
-		if (errno == EAGAIN)
-			return 0;
-		return our_tell_error(device->config, "ibv_get_cq_event", errno, NULL);
-	}
+	if (ret == EAGAIN)
+		return 0;
+	if (ret)
+		return our_tell_error(device->config, "ibv_get_cq_event", ret, NULL);
 	our_shared(device)->armed = false;
 	if (++our_shared(device)->events_to_ack == ACK_BATCH) {
 		ibv_ack_cq_events(device->cq, ACK_BATCH);
@@ -297,7 +290,7 @@ static int take_event(struct our_device *device)
 
 static int arm(struct our_device *device)
 {
-	int ret = ibv_req_notify_cq(device->cq, 0);
+	int ret = OUR_CALL(ibv_req_notify_cq(device->cq, 0));
 
 	if (ret)
 		return our_tell_error(device->config, "ibv_req_notify_cq", ret, NULL);
@@ -362,13 +355,11 @@ int our_device_completion_fd(const struct our_device *device)
 
 int our_device_post_recv(struct our_device *device, uint32_t index)
 {
-	struct ibv_recv_wr *wr = &device->memory.buffers[index].recv_wr, *bad_wr;
-	int ret;
+	struct ibv_recv_wr *wr = &device->memory.buffers[index].recv_wr;
 
 	our_shared(device)->sending[index] = NULL;
 	wr->next = NULL;
-	ret = ibv_post_srq_recv(device->srq, wr, &bad_wr);
-	return ret ? report_no_recv(device, ret) : 0;
+	return post_recvs(device, wr);
 }
 
 void our_add_to_device(struct our_control *control)
@@ -541,7 +532,7 @@ void our_free_device(struct our_device *device)
 	if (device->cq)
 		destroy_cq(device);
 	our_leave_async(&our_shared(device)->async);
-	ret = is_part ? 0 : ibv_dealloc_pd(device->pd);
+	ret = is_part ? 0 : OUR_CALL(ibv_dealloc_pd(device->pd));
 	if (ret)
 		our_tell_error(device->config, "ibv_dealloc_pd", ret, NULL);
 	free(our_shared(device));

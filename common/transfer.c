@@ -11,19 +11,17 @@
 
 /* ---- Work requests ---- */
 
-int our_report_post(const struct our_control *control, const char *call, int ret)
+int our_report_post(const struct our_control *control, const char *call, int error)
 {
-	if (ret == -1)
-		ret = errno;
-	if (ret == ENOTCONN && control->connected)
+	if (error == ENOTCONN && control->connected)
 		return ECONNRESET;
-	return our_tell_error(control->config, call, ret < 0 ? -ret : ret, NULL);
+	return our_tell_error(control->config, call, error, NULL);
 }
 
 int our_post(struct our_control *control, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
 {
 	struct ibv_send_wr *bad = wr, *end = NULL;
-	int ret = ibv_post_send(control->qp, wr, &bad);
+	int ret = OUR_CALL(ibv_post_send(control->qp, wr, &bad));
 
 	if (ret)
 		end = bad;
@@ -84,7 +82,7 @@ int our_post_write(struct our_control *control, uint32_t index, uint32_t length,
 static int post_recv(struct our_control *control, struct ibv_recv_wr *wr)
 {
 	struct ibv_recv_wr *bad_wr;
-	int ret = ibv_post_recv(control->qp, wr, &bad_wr);
+	int ret = OUR_CALL(ibv_post_recv(control->qp, wr, &bad_wr));
 
 	return ret ? our_report_post(control, "ibv_post_recv", ret) : 0;
 }

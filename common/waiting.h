@@ -7,6 +7,7 @@
 #ifndef OUR_WAITING_H
 #define OUR_WAITING_H
 
+#include <errno.h>
 #include <stdatomic.h>
 #include <sys/queue.h>
 
@@ -84,12 +85,25 @@ static inline struct our_private *our_private(const struct our_control *control)
  * says cause and remedy; NULL: neither is known. `call` NULL: the text is a sentence that says it
  * all.
  *
- * Returns `error`, or EIO when it is 0, so that a caller can write `return
- * our_tell_error(control->config, "ibv_alloc_pd", errno, NULL);` and never returns success by
- * accident.
+ * Returns `error`, or EIO when it is 0.
  */
 int our_tell_error(const struct our_config *config, const char *call, int error, const char *text,
 		   ...) __attribute__((format(printf, 4, 5)));
+
+/*
+ * Why a call has failed, as a positive errno value: it has returned `ret`, which is -1, with the error
+ * in errno, or the error itself, which some providers negate. 0 is no failure, and a failure is never
+ * 0: EIO, if errno is 0. libsiw's ibv_create_cq, for one, may leave errno alone (docs/drivers.md).
+ */
+int our_error_of(int ret);
+
+/*
+ * Every call of libibverbs and librdmacm that may fail goes through one of these. They return 0 or the
+ * error. errno is cleared first: what an earlier call has left there, such as EAGAIN, is not the error
+ * of one that does not set it. OUR_CREATE is for a call that returns a pointer, or NULL.
+ */
+#define OUR_CALL(call)            (errno = 0, our_error_of(call))
+#define OUR_CREATE(pointer, call) (errno = 0, our_error_of(((pointer) = (call)) ? 0 : -1))
 
 /*
  * Whether the connection's device is an iWARP device (RDMA over TCP; the differences:
@@ -101,14 +115,14 @@ static inline bool our_is_iwarp(const struct our_control *control)
 }
 
 /*
- * Judges a post that failed: `ret` is what `call`, ibv_post_send or ibv_post_recv, returned. While
+ * Judges a post that failed: `error` is why `call`, ibv_post_send or ibv_post_recv, failed. While
  * the connection goes down, because the peer left or we were told to stop, the QP may refuse a post
- * instead of flushing it. Some providers return -1 and set errno.
+ * instead of flushing it.
  *
  * Returns ECONNRESET, not reported, for the end of the connection; otherwise an errno value,
  * reported.
  */
-int our_report_post(const struct our_control *control, const char *call, int ret);
+int our_report_post(const struct our_control *control, const char *call, int error);
 
 /* ---- CM events ---- */
 

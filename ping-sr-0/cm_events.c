@@ -60,7 +60,7 @@ static int await_own_event(struct our_control *control, int called)
 			break;
 		rdma_ack_cm_event(cm_id->event);
 		cm_id->event = NULL;
-		called = rdma_get_cm_event(cm_id->channel, &cm_id->event) ? errno : 0;
+		called = OUR_CALL(rdma_get_cm_event(cm_id->channel, &cm_id->event));
 	}
 	/* A failure of librdmacm's own, -1 in the event, is EPERM when a call returns it. */
 	if (called == EPERM && control->cm_event.status == OUR_CM_FAILED_ITSELF)
@@ -73,8 +73,7 @@ static int await_connect_request(struct our_control *listener)
 	struct rdma_cm_id *cm_id;
 	int error;
 
-	while (rdma_get_request(listener->cm_id, &cm_id)) {
-		error = errno;
+	while ((error = OUR_CALL(rdma_get_request(listener->cm_id, &cm_id)))) {
 		if (error == EINTR && !our_stop_requested(listener->stop))
 			continue;
 		if (!listener->cm_id->event) /* librdmacm leaves other events there */
@@ -96,12 +95,12 @@ static int take_event(struct our_control *control)
 {
 	struct rdma_event_channel *channel = control->cm_id->channel;
 	struct rdma_cm_event *event;
+	int ret = OUR_CALL(rdma_get_cm_event(channel, &event));
 
-	if (rdma_get_cm_event(channel, &event)) {
-		if (errno == EINTR || errno == EAGAIN)
-			return EAGAIN;
-		return our_tell_error(control->config, "rdma_get_cm_event", errno, NULL);
-	}
+	if (ret == EINTR || ret == EAGAIN)
+		return EAGAIN;
+	if (ret)
+		return our_tell_error(control->config, "rdma_get_cm_event", ret, NULL);
 	our_copy_cm_event(&control->cm_event, event);
 	rdma_ack_cm_event(event); /* after this its private data is gone */
 	our_note_cm_event(control);
@@ -142,17 +141,17 @@ static int await(struct our_control *control, enum rdma_cm_event_type expected, 
 
 static int migrate(struct our_control *agent, struct rdma_cm_id *cm_id)
 {
-	int ret = 0;
-
 	/*
 	 * Without a channel to move to, librdmacm creates one, and the id is synchronous. For an id
 	 * that came from a synchronous listener, librdmacm has already done so, and returns EINVAL.
 	 * The listener's second id is not synchronous, because it shares the first one's channel.
 	 */
-	if (rdma_migrate_id(cm_id, NULL) && errno != EINVAL) {
-		ret = our_tell_error(agent->config, "rdma_migrate_id", errno, NULL);
-		rdma_destroy_id(cm_id);
-	}
+	int ret = OUR_CALL(rdma_migrate_id(cm_id, NULL));
+
+	if (!ret || ret == EINVAL)
+		return 0;
+	our_tell_error(agent->config, "rdma_migrate_id", ret, NULL);
+	rdma_destroy_id(cm_id);
 	return ret;
 }
 

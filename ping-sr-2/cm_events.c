@@ -94,9 +94,10 @@ static void handle_event(struct our_control *control, struct queued_event *queue
 static int get_event(struct our_control *control, struct queued_event *queued)
 {
 	struct rdma_cm_event *event;
+	int ret = OUR_CALL(rdma_get_cm_event(control->cm_channel, &event));
 
-	if (rdma_get_cm_event(control->cm_channel, &event))
-		return errno;
+	if (ret)
+		return ret;
 	our_copy_cm_event(&queued->event, event);
 	rdma_ack_cm_event(event); /* after this its private data is gone */
 	handle_event(control, queued);
@@ -235,9 +236,9 @@ static int create(struct our_control *control)
 	pthread_mutex_init(&events_of(control)->lock, NULL);
 	pthread_cond_init(&events_of(control)->changed, NULL);
 
-	control->cm_channel = rdma_create_event_channel();
-	if (!control->cm_channel) {
-		ret = our_report_no_channel(control, errno);
+	ret = OUR_CREATE(control->cm_channel, rdma_create_event_channel());
+	if (ret) {
+		our_report_no_channel(control, ret);
 		goto err_free_events;
 	}
 	/*

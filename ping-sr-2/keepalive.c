@@ -60,7 +60,7 @@ static int post_keepalive(struct our_control *control, enum ibv_wr_opcode opcode
 	int ret;
 
 	wr.num_sge = opcode == IBV_WR_RDMA_READ; /* soft-iWARP requires one for a READ */
-	ret = ibv_post_send(control->qp, &wr, &bad_wr);
+	ret = OUR_CALL(ibv_post_send(control->qp, &wr, &bad_wr));
 	if (ret)
 		return our_report_post(control, "ibv_post_send", ret);
 	our_private(control)->keepalive.under_way = true;

@@ -11,10 +11,9 @@
 
 static int create(struct our_control *control)
 {
-	control->cm_channel = rdma_create_event_channel();
-	if (!control->cm_channel)
-		return our_report_no_channel(control, errno);
-	return 0;
+	int ret = OUR_CREATE(control->cm_channel, rdma_create_event_channel());
+
+	return ret ? our_report_no_channel(control, ret) : 0;
 }
 
 static void destroy(struct our_control *control)
@@ -50,12 +49,12 @@ static int take_event(struct our_control *control)
 {
 	enum our_cm_meaning meaning;
 	struct rdma_cm_event *event;
+	int ret = OUR_CALL(rdma_get_cm_event(control->cm_channel, &event));
 
-	if (rdma_get_cm_event(control->cm_channel, &event)) {
-		if (errno == EINTR)
-			return EAGAIN;
-		return our_tell_unreadable(control, "rdma_get_cm_event", errno);
-	}
+	if (ret == EINTR)
+		return EAGAIN;
+	if (ret)
+		return our_tell_unreadable(control, "rdma_get_cm_event", ret);
 	our_copy_cm_event(&control->cm_event, event);
 	rdma_ack_cm_event(event); /* after this its private data is gone */
 	meaning = our_note_cm_event(control);
@@ -90,7 +89,7 @@ static int migrate(struct our_control *agent, struct rdma_cm_id *cm_id)
 	 * The id shares the listener's channel, where the listener would get this client's
 	 * disconnect while it waits for the next request.
 	 */
-	int ret = rdma_migrate_id(cm_id, agent->cm_channel) ? errno : 0;
+	int ret = OUR_CALL(rdma_migrate_id(cm_id, agent->cm_channel));
 
 	if (ret) {
 		our_tell_error(agent->config, "rdma_migrate_id", ret, NULL);

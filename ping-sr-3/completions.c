@@ -15,17 +15,18 @@
 
 int our_create_comp_channel(struct our_control *control, struct our_comp_channel *channel)
 {
-	channel->channel = ibv_create_comp_channel(control->verbs);
-	if (!channel->channel)
-		return our_tell_error(control->config, "ibv_create_comp_channel", errno, NULL);
-	return 0;
+	int ret = OUR_CREATE(channel->channel, ibv_create_comp_channel(control->verbs));
+
+	if (ret)
+		our_tell_error(control->config, "ibv_create_comp_channel", ret, NULL);
+	return ret;
 }
 
 void our_destroy_comp_channel(const struct our_control *control, struct our_comp_channel *channel)
 {
 	int ret;
 
-	ret = ibv_destroy_comp_channel(channel->channel);
+	ret = OUR_CALL(ibv_destroy_comp_channel(channel->channel));
 	if (ret)
 		our_tell_error(control->config, "ibv_destroy_comp_channel", ret, NULL);
 }
@@ -38,7 +39,7 @@ void our_ack_events(struct our_control *control, struct our_comp_channel *channe
 
 int our_arm_cq(struct our_control *control, struct our_comp_channel *channel)
 {
-	int ret = ibv_req_notify_cq(control->cq, 0);
+	int ret = OUR_CALL(ibv_req_notify_cq(control->cq, 0));
 
 	if (ret)
 		return our_tell_error(control->config, "ibv_req_notify_cq", ret, NULL);
@@ -50,9 +51,10 @@ static int take_cq_event(const struct our_control *control, struct our_comp_chan
 {
 	struct ibv_cq *cq;
 	void *context;
+	int ret = OUR_CALL(ibv_get_cq_event(channel->channel, &cq, &context));
 
-	if (ibv_get_cq_event(channel->channel, &cq, &context))
-		return our_tell_error(control->config, "ibv_get_cq_event", errno, NULL);
+	if (ret)
+		return our_tell_error(control->config, "ibv_get_cq_event", ret, NULL);
 	channel->armed = false;
 	if (++channel->events_to_ack == ACK_BATCH) {
 		ibv_ack_cq_events(cq, channel->events_to_ack);

@@ -12,11 +12,10 @@
 
 static int create(struct our_control *control)
 {
-	int ret = 0;
+	int ret = OUR_CREATE(control->cm_channel, rdma_create_event_channel());
 
-	control->cm_channel = rdma_create_event_channel();
-	if (!control->cm_channel)
-		return our_report_no_channel(control, errno);
+	if (ret)
+		return our_report_no_channel(control, ret);
 	if (fcntl(control->cm_channel->fd, F_SETFL, O_NONBLOCK)) {
 		ret = our_tell_error(control->config, "fcntl", errno, NULL);
 		rdma_destroy_event_channel(control->cm_channel);
@@ -34,12 +33,12 @@ static void destroy(struct our_control *control)
 int our_get_cm_event(const struct our_control *control, struct our_cm_event *copy)
 {
 	struct rdma_cm_event *event;
+	int ret = OUR_CALL(rdma_get_cm_event(control->cm_channel, &event));
 
-	if (rdma_get_cm_event(control->cm_channel, &event)) {
-		if (errno == EAGAIN || errno == EINTR)
-			return EAGAIN;
-		return our_tell_unreadable(control, "rdma_get_cm_event", errno);
-	}
+	if (ret == EAGAIN || ret == EINTR)
+		return EAGAIN;
+	if (ret)
+		return our_tell_unreadable(control, "rdma_get_cm_event", ret);
 	our_copy_cm_event(copy, event);
 	rdma_ack_cm_event(event); /* after this its private data is gone */
 	return 0;

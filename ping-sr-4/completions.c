@@ -17,11 +17,10 @@
 static int create_comp_channel(const struct our_config *config, struct ibv_context *verbs,
 			       struct ibv_comp_channel **created)
 {
-	int ret;
+	int ret = OUR_CREATE(*created, ibv_create_comp_channel(verbs));
 
-	*created = ibv_create_comp_channel(verbs);
-	if (!*created)
-		return our_tell_error(config, "ibv_create_comp_channel", errno, NULL);
+	if (ret)
+		return our_tell_error(config, "ibv_create_comp_channel", ret, NULL);
 	if (!fcntl((*created)->fd, F_SETFL, O_NONBLOCK))
 		return 0;
 	ret = our_tell_error(config, "fcntl", errno, NULL);
@@ -61,7 +60,7 @@ void our_put_comp_channel(const struct our_config *config, struct our_shared_cha
 
 	if (--channel->users)
 		return;
-	ret = ibv_destroy_comp_channel(channel->channel);
+	ret = OUR_CALL(ibv_destroy_comp_channel(channel->channel));
 	if (ret)
 		our_tell_error(config, "ibv_destroy_comp_channel", ret, NULL);
 	channel->channel = NULL;
@@ -158,12 +157,10 @@ int our_take_cq_event(const struct our_config *config, const struct our_shared_c
 {
 	struct ibv_cq *cq;
 	void *context;
+	int ret = OUR_CALL(ibv_get_cq_event(channel->channel, &cq, &context));
 
-	if (ibv_get_cq_event(channel->channel, &cq, &context)) {
-		if (errno == EAGAIN)
-			return EAGAIN;
-		return our_tell_error(config, "ibv_get_cq_event", errno, NULL);
-	}
+	if (ret)
+		return ret == EAGAIN ? ret : our_tell_error(config, "ibv_get_cq_event", ret, NULL);
 	*control = context;
 	count_cq_event(*control);
 	return 0;
@@ -203,7 +200,7 @@ static int take(struct our_control *control)
 		ret = state->armed ? take_event(control) : 0;
 		if (ret)
 			return ret; /* EAGAIN: it is still to come */
-		ret = ibv_req_notify_cq(control->cq, 0);
+		ret = OUR_CALL(ibv_req_notify_cq(control->cq, 0));
 		if (ret)
 			return our_tell_error(control->config, "ibv_req_notify_cq", ret, NULL);
 		state->armed = just_armed = true;

@@ -15,7 +15,7 @@ static int check_atomics(const struct our_control *control)
 	struct ibv_device_attr device;
 	int ret;
 
-	ret = ibv_query_device(control->verbs, &device);
+	ret = OUR_CALL(ibv_query_device(control->verbs, &device));
 	if (ret)
 		return our_report_error("ibv_query_device", ret, NULL);
 	if (device.atomic_cap != IBV_ATOMIC_NONE)
@@ -38,7 +38,7 @@ int our_check_data_size(struct our_control *control)
 	ret = run->options->program->needs_atomics ? check_atomics(control) : 0;
 	if (ret)
 		return ret;
-	ret = ibv_query_port(verbs, control->port_num, &port);
+	ret = OUR_CALL(ibv_query_port(verbs, control->port_num, &port));
 	if (ret)
 		return our_report_error("ibv_query_port", ret, NULL);
 	if (run->data_size <= port.max_msg_sz)

@@ -61,7 +61,7 @@ int our_check_stream(struct our_control *client)
 	struct ibv_device_attr device;
 	int ret, most;
 
-	ret = ibv_query_device(client->verbs, &device);
+	ret = OUR_CALL(ibv_query_device(client->verbs, &device));
 	if (ret)
 		return our_report_error("ibv_query_device", ret, NULL);
 	if (our_write_options.read && (int)our_write_options.depth > device.max_qp_init_rd_atom) {

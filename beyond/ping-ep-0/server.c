@@ -371,8 +371,10 @@ static int look_up(struct rdma_addrinfo **info)
 	ret = rdma_getaddrinfo(address, service, &want, info);
 	if (!ret)
 		return 0;
-	fprintf(stderr, NAME ": rdma_getaddrinfo: %s\n",
-		ret == -1 ? strerror(errno) : gai_strerror(ret));
+	if (ret == -1)
+		fail("rdma_getaddrinfo", errno, "");
+	else
+		fprintf(stderr, NAME ": rdma_getaddrinfo: %s\n", gai_strerror(ret));
 	return ret == EAI_NONAME ? 2 : 1;
 }
 

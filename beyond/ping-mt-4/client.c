@@ -158,7 +158,7 @@ static bool connect_one(struct pinger *me)
 			 ? pingers->cq
 			 : ibv_create_cq(client->verbs, MOST_THREADS, NULL, NULL, 0);
 	if (!me->cq)
-		return fail("ibv_create_cq", errno);
+		return fail("ibv_create_cq", errno ? errno : ENOMEM);
 	client->send_cq = me->cq;
 	if (our_setup_qp(client, (uint32_t)threads, 1) ||
 	    our_setup_buffers(client, (uint32_t)threads, SIZE, access_to_read(client)) ||

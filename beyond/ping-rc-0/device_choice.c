@@ -118,7 +118,7 @@ static int setup_port(struct our_control *control, struct ibv_context *verbs)
 	struct ibv_port_attr port;
 	int ret;
 
-	ret = ibv_query_port(verbs, control->port_num, &port);
+	ret = OUR_CALL(ibv_query_port(verbs, control->port_num, &port));
 	if (ret)
 		return our_report_error("ibv_query_port", ret, "port %d of %s", control->port_num,
 					ibv_get_device_name(verbs->device));
@@ -148,8 +148,9 @@ static int choose_port_and_gid(struct our_control *control, struct ibv_context *
 
 	if (!entries)
 		return our_report_error("calloc", ENOMEM, NULL);
+	errno = 0;
 	n = ibv_query_gid_table(verbs, entries, MAX_GIDS, 0);
-	ret = n < 0 ? our_report_error("ibv_query_gid_table", (int)-n, NULL)
+	ret = n < 0 ? our_report_error("ibv_query_gid_table", our_error_of((int)n), NULL)
 		    : choose_gid(control, verbs, entries, n, serves);
 	free(entries);
 	return ret || !*serves ? ret : setup_port(control, verbs);
@@ -167,6 +168,14 @@ static bool is_candidate(struct ibv_device *device)
 	       (!device_wanted || !strcmp(device_wanted, ibv_get_device_name(device)));
 }
 
+static void close_device(struct ibv_context *verbs)
+{
+	int ret = OUR_CALL(ibv_close_device(verbs));
+
+	if (ret)
+		our_report_error("ibv_close_device", ret, NULL);
+}
+
 /* Opens the device. If it is the right one, sets control->verbs, otherwise closes it again. */
 static int try_device(struct our_control *control, struct ibv_device *device)
 {
@@ -174,16 +183,14 @@ static int try_device(struct our_control *control, struct ibv_device *device)
 	bool serves = false;
 	int ret;
 
-	errno = 0;
-	verbs = ibv_open_device(device);
-	if (!verbs)
-		return our_report_error("ibv_open_device", errno ? errno : EIO, "%s",
-					ibv_get_device_name(device));
+	ret = OUR_CREATE(verbs, ibv_open_device(device));
+	if (ret)
+		return our_report_error("ibv_open_device", ret, "%s", ibv_get_device_name(device));
 	ret = choose_port_and_gid(control, verbs, &serves);
 	if (!ret && serves)
 		control->verbs = verbs;
-	else if (ibv_close_device(verbs))
-		our_report_error("ibv_close_device", errno, NULL);
+	else
+		close_device(verbs);
 	return ret;
 }
 
@@ -222,12 +229,10 @@ static int report_no_device(const struct our_control *control, struct ibv_device
 int our_choose_device(struct our_control *control)
 {
 	struct ibv_device **devices, **device;
-	int ret = 0;
+	int ret = OUR_CREATE(devices, ibv_get_device_list(NULL));
 
-	errno = 0;
-	devices = ibv_get_device_list(NULL);
-	if (!devices)
-		return our_report_error("ibv_get_device_list", errno ? errno : ENOMEM,
+	if (ret)
+		return our_report_error("ibv_get_device_list", ret,
 					OUR_NO_DEVICE_ADVICE " " OUR_NO_HARDWARE_ADVICE);
 	for (device = devices; *device && !control->verbs && !ret; device++) {
 		if (is_candidate(*device))
@@ -241,7 +246,7 @@ int our_choose_device(struct our_control *control)
 
 void our_close_chosen_device(struct our_control *control)
 {
-	if (control->verbs && ibv_close_device(control->verbs))
-		our_report_error("ibv_close_device", errno, NULL);
+	if (control->verbs)
+		close_device(control->verbs);
 	control->verbs = NULL;
 }

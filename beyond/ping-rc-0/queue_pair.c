@@ -44,8 +44,9 @@ static int to_init(struct our_control *control)
 	attr.pkey_index = 0; /* of the partition that each port is in */
 	attr.port_num = control->port_num;
 	attr.qp_access_flags = 0; /* messages, and no RDMA READ or WRITE */
-	return ibv_modify_qp(control->qp, &attr,
-			     IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
+	return OUR_CALL(ibv_modify_qp(control->qp, &attr,
+				      IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
+					      IBV_QP_ACCESS_FLAGS));
 }
 
 /*
@@ -101,10 +102,10 @@ static int to_rtr(struct our_control *control)
 	attr.max_dest_rd_atomic = READ_DEPTH;
 	attr.min_rnr_timer = RNR_TIMER;
 	make_mistake(&attr);
-	return ibv_modify_qp(control->qp, &attr,
-			     IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
-				     IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
-				     IBV_QP_MIN_RNR_TIMER);
+	return OUR_CALL(ibv_modify_qp(control->qp, &attr,
+				      IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+					      IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
+					      IBV_QP_MIN_RNR_TIMER));
 }
 
 /* RTR to RTS: how to send, and how often to try. */
@@ -119,9 +120,10 @@ static int to_rts(struct our_control *control)
 	attr.retry_cnt = RETRY_COUNT;
 	attr.rnr_retry = RNR_RETRY_COUNT;
 	attr.max_rd_atomic = READ_DEPTH;
-	return ibv_modify_qp(control->qp, &attr,
-			     IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
-				     IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC);
+	return OUR_CALL(ibv_modify_qp(control->qp, &attr,
+				      IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT |
+					      IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+					      IBV_QP_MAX_QP_RD_ATOMIC));
 }
 
 static const char *advice_for_rtr(int error)
@@ -158,10 +160,9 @@ int our_bare_make_qp(struct our_control *control, struct ibv_qp_init_attr *attr,
 	int ret;
 
 	*call = "ibv_create_qp";
-	errno = 0;
-	control->qp = ibv_create_qp(control->pd, attr);
-	if (!control->qp)
-		return errno ? errno : ENOMEM;
+	ret = OUR_CREATE(control->qp, ibv_create_qp(control->pd, attr));
+	if (ret)
+		return ret;
 	*call = "ibv_modify_qp";
 	ret = to_init(control); /* from INIT on, receives can be posted */
 	if (ret)
@@ -171,7 +172,7 @@ int our_bare_make_qp(struct our_control *control, struct ibv_qp_init_attr *attr,
 
 void our_bare_destroy_qp(struct our_control *control)
 {
-	int ret = ibv_destroy_qp(control->qp);
+	int ret = OUR_CALL(ibv_destroy_qp(control->qp));
 
 	if (ret)
 		our_report_error("ibv_destroy_qp", ret, NULL);

@@ -58,7 +58,7 @@ static int post_exchange_recv(struct our_control *control, struct our_exchange *
 	int ret;
 
 	our_setup_sge(&sge, slot_of(exchange, message, true), lengths[message], exchange->mr->lkey);
-	ret = ibv_post_recv(control->qp, &wr, &bad_wr);
+	ret = OUR_CALL(ibv_post_recv(control->qp, &wr, &bad_wr));
 	return ret ? our_report_post(control, "ibv_post_recv", ret) : 0;
 }
 

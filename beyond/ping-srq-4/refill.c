@@ -12,7 +12,7 @@
 static int arm(struct our_pool *pool)
 {
 	struct ibv_srq_attr attr = { .srq_limit = pool->limit };
-	int ret = ibv_modify_srq(pool->device->srq, &attr, IBV_SRQ_LIMIT);
+	int ret = OUR_CALL(ibv_modify_srq(pool->device->srq, &attr, IBV_SRQ_LIMIT));
 
 	if (ret)
 		return our_report_error("ibv_modify_srq", ret, NULL);
@@ -35,11 +35,11 @@ int our_refill_pool(struct our_pool *pool)
 	int ret = 0;
 
 	if (pool->free)
-		ret = ibv_post_srq_recv(pool->device->srq, pool->free, &bad_wr);
+		ret = OUR_CALL(ibv_post_srq_recv(pool->device->srq, pool->free, &bad_wr));
 	/* A call that failed has posted those before *bad_wr: never post them again. */
 	note_posted(pool, ret ? bad_wr : NULL);
 	if (ret)
-		return our_report_error("ibv_post_srq_recv", ret < 0 ? errno : ret, NULL);
+		return our_report_error("ibv_post_srq_recv", ret, NULL);
 	if (pool->low && pool->posted >= 2 * pool->limit)
 		return arm(pool);
 	return 0;

@@ -48,7 +48,9 @@ struct client {
 /* Reports what has failed, and returns the errno value. */
 static int failed(const char *call, int error)
 {
-	if (error <= 0) /* a call may fail and leave errno 0 */
+	if (error < 0) /* some providers return the error negated, or -1, with the error in errno */
+		error = error == -1 ? errno : -error;
+	if (!error) /* it does not say why, and has failed all the same */
 		error = EIO;
 	fprintf(stderr, "echo_client: %s: %s (%d)\n", call, strerror(error), error);
 	return error;
@@ -212,7 +214,7 @@ static int post_send(struct client *client)
 	struct ibv_send_wr *bad_wr;
 	int ret = ibv_post_send(client->id->qp, &wr, &bad_wr);
 
-	return ret ? failed("ibv_post_send", ret < 0 ? errno : ret) : 0;
+	return ret ? failed("ibv_post_send", ret) : 0;
 }
 
 static int post_recv(struct client *client)
@@ -226,7 +228,7 @@ static int post_recv(struct client *client)
 	struct ibv_recv_wr *bad_wr;
 	int ret = ibv_post_recv(client->id->qp, &wr, &bad_wr);
 
-	return ret ? failed("ibv_post_recv", ret < 0 ? errno : ret) : 0;
+	return ret ? failed("ibv_post_recv", ret) : 0;
 }
 
 /* One message there and back. The send and the receive complete in either order. */
@@ -457,7 +459,5 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN); /* soft-iWARP raises it */
 	ret = run(&client, server->ai_addr, count);
 	freeaddrinfo(server);
-	if (fflush(stdout))
-		ret = failed("stdout", errno);
 	return ret ? 1 : 0;
 }

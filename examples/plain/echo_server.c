@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * A whole server on librdmacm and libibverbs alone: sends back each message of its client, and
- * serves one client after the other until Ctrl-C or SIGTERM. The next client has to wait for a
- * silent one, up to 10 seconds. It sleeps in poll(2), on the channel for events of the connection
- * manager (CM), the one for completions, and a signalfd(2). Read `run` and `serve` first: the lives
- * of the listener and of one connection, verb by verb.
+ * serves one client after the other until Ctrl-C or SIGTERM. It sleeps in poll(2), on the channel
+ * for events of the connection manager (CM), the one for completions, and a signalfd(2). Read `run`
+ * and `serve` first: the lives of the listener and of one connection, verb by verb.
  *
  *     echo_server ADDRESS [PORT]
  */
@@ -55,7 +54,9 @@ static int stop_fd; /* readable when the program was told to stop */
 /* Reports what has failed, and returns the errno value. */
 static int failed(const char *call, int error)
 {
-	if (error <= 0) /* a call may fail and leave errno 0 */
+	if (error < 0) /* some providers return the error negated, or -1, with the error in errno */
+		error = error == -1 ? errno : -error;
+	if (!error) /* it does not say why, and has failed all the same */
 		error = EIO;
 	fprintf(stderr, "echo_server: %s: %s (%d)\n", call, strerror(error), error);
 	return error;
@@ -211,7 +212,7 @@ static int post_recv(struct agent *agent, int buffer)
 	struct ibv_recv_wr *bad_wr;
 	int ret = ibv_post_recv(agent->id->qp, &wr, &bad_wr);
 
-	return ret ? failed("ibv_post_recv", ret < 0 ? errno : ret) : 0;
+	return ret ? failed("ibv_post_recv", ret) : 0;
 }
 
 static int post_send(struct agent *agent, int buffer, uint32_t length)
@@ -231,7 +232,7 @@ static int post_send(struct agent *agent, int buffer, uint32_t length)
 	struct ibv_send_wr *bad_wr;
 	int ret = ibv_post_send(agent->id->qp, &wr, &bad_wr);
 
-	return ret ? failed("ibv_post_send", ret < 0 ? errno : ret) : 0;
+	return ret ? failed("ibv_post_send", ret) : 0;
 }
 
 /*
@@ -506,7 +507,5 @@ int main(int argc, char **argv)
 	ret = stop_fd < 0 ? failed("signalfd", errno) : run(address->ai_addr);
 	close(stop_fd);
 	freeaddrinfo(address);
-	if (fflush(stdout))
-		ret = failed("stdout", errno);
 	return ret ? 1 : 0;
 }
