@@ -55,6 +55,12 @@ void sim_pass(const char *name);
 /* With --trace: prints what a call has found, in a line behind the call's own. */
 void sim_trace(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* For the error of a call that has failed: errno is 0 if the call does not say why. */
+static inline void sim_set_errno(int error)
+{
+	errno = error == SIM_UNSAID ? 0 : error;
+}
+
 /*
  * What a call returns that reports an error in errno: -1, or 0 if there is none; or NULL. A call
  * that succeeds leaves errno as it was, as programs print it later.
@@ -62,7 +68,7 @@ void sim_trace(const char *format, ...) __attribute__((format(printf, 1, 2)));
 static inline int sim_fail(int error)
 {
 	if (error)
-		errno = error;
+		sim_set_errno(error);
 	return error ? -1 : 0;
 }
 
@@ -73,13 +79,13 @@ static inline int sim_fail(int error)
 static inline int sim_number(int error)
 {
 	if (error)
-		errno = error;
+		sim_set_errno(error);
 	return error;
 }
 
 static inline void *sim_null(int error)
 {
-	errno = error;
+	sim_set_errno(error);
 	return NULL;
 }
 
@@ -88,7 +94,7 @@ static inline void *sim_null(int error)
 	do {                                               \
 		int sim_way = SIM_CALL(name, __VA_ARGS__); \
 		if (sim_way) {                             \
-			errno = sim_way;                   \
+			sim_set_errno(sim_way);            \
 			return failed;                     \
 		}                                          \
 	} while (0)

@@ -61,7 +61,7 @@ bool sim_fails_of_program(const char *name, int way, const void *caller)
 		return false;
 	way = sim_commit_fault_of(name, ways);
 	if (way)
-		errno = way;
+		sim_set_errno(way);
 	return way;
 }
 

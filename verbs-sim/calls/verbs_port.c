@@ -3,6 +3,7 @@
  * libibverbs: what a port says of itself, its GIDs and its partition keys.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "verbs-sim/calls/call.h"
@@ -128,7 +129,7 @@ EXPORTED ssize_t _ibv_query_gid_table(struct ibv_context *context, struct ibv_gi
 
 	(void)flags;
 	if (ret || entry_size != sizeof(*entries))
-		return ret ? -ret : -EINVAL;
+		return ret ? -abs(ret) : -EINVAL;
 	for (i = 0; i < device->n_gids && i < max_entries; i++)
 		entries[i] = entry_of(device, &device->gids[i]);
 	return (ssize_t)i;

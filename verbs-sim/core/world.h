@@ -163,9 +163,11 @@ enum sim_verdict {
 	SIM_VERDICT_BROKEN   /* the simulation itself cannot go on */
 };
 
+#define SIM_UNSAID (-1) /* the error of a call that fails and does not say why: errno is 0 */
+
 enum sim_fault_kind {
 	SIM_FAULT_USUAL, /* the first way in which the call can fail */
-	SIM_FAULT_ERROR, /* this errno value */
+	SIM_FAULT_ERROR, /* this errno value, or SIM_UNSAID */
 	SIM_FAULT_SIGNAL,
 	SIM_FAULT_ASYNC,   /* this asynchronous event */
 	SIM_FAULT_STATUS,  /* the next completion has this status */

@@ -111,6 +111,11 @@ static bool find_number(const char *name, struct sim_fault *fault)
 static bool find_name(const char *name, struct sim_fault *fault)
 {
 	snprintf(fault->how, sizeof(fault->how), "%s", name);
+	if (!strcmp(name, "0")) {
+		fault->kind = SIM_FAULT_ERROR;
+		fault->value = SIM_UNSAID;
+		return true;
+	}
 	return find_event(name, fault) || find_number(name, fault);
 }
 
