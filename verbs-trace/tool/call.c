@@ -105,7 +105,7 @@ struct moment call_moment(const struct call *call)
 int error_of_bad(long long ret)
 {
 	if (ret == -1)
-		return errno ? errno : EIO;
+		return errno ? errno : ERROR_UNSAID;
 	return ret < 0 ? (int)-ret : (int)ret;
 }
 
@@ -113,7 +113,7 @@ int error_of_pointer(const void *ret)
 {
 	if (ret)
 		return 0;
-	return errno ? errno : ENOMEM;
+	return errno ? errno : ERROR_UNSAID;
 }
 
 static void *_Atomic found[N_VERBS];
@@ -250,12 +250,14 @@ void call_done(struct call *call)
 {
 	struct out *out = call->out;
 	uint64_t took = call->ended - call->began;
-	const char *name = strerrorname_np(call->error);
+	bool said = call->error != ERROR_UNSAID;
+	const char *name = said ? strerrorname_np(call->error) : "errno 0";
 
 	if (call->error && out->json)
 		out_raw(out, ",\"error\":\"%s\"", name ? name : "?");
 	else if (call->error)
-		out_raw(out, " %s (%s)", name ? name : "?", strerrordesc_np(call->error));
+		out_raw(out, " %s (%s)", name ? name : "?",
+			said ? strerrordesc_np(call->error) : "it does not say why");
 	if (out->json)
 		out_raw(out, "%s\"took_ns\":%" PRIu64, out->comma ? "," : "", took);
 	else

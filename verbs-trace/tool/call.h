@@ -128,7 +128,11 @@ static inline void call_leave(struct call *call)
 
 struct moment call_moment(const struct call *call);
 
-/* The error of a call, for each way in which verbs return it. */
+/*
+ * The error of a call, for each way in which verbs return it. Some calls fail and leave errno 0: that is
+ * shown as it is.
+ */
+#define ERROR_UNSAID (-1)
 int error_of_bad(long long ret); /* of a call that has failed */
 
 /* An errno value; from some providers -1 and errno. */
