@@ -116,6 +116,15 @@ def test_each_call_fails(pair: tuple[str, ...], side: int) -> None:
 
 
 @each_side
+def test_a_call_fails_and_leaves_errno_0(pair: tuple[str, ...], side: int) -> None:
+    """The first one of each name: that is a failure, too."""
+    for call in sorted({*calls_of(pair, [], side)}):
+        run = play(pair, [], "--fail", f"{side}:{call}:1:0")
+        judge(pair, run, side, {0, 1})
+        assert "Success" not in run.err, run.why()
+
+
+@each_side
 def test_each_allocation_fails(pair: tuple[str, ...], side: int) -> None:
     """Of the program and the library that it is linked with."""
     for name in ALLOCATIONS:

@@ -128,6 +128,20 @@ def test_a_call_fails_in_each_way(stage: Stage, transport: list[str], side: int)
 
 @pytest.mark.parametrize("side", [0, 1], ids=SIDES)
 @each_stage
+def test_a_call_fails_and_leaves_errno_0(stage: Stage, transport: list[str], side: int) -> None:
+    """The first one of each name: that is a failure, too."""
+    programs, failed = pair(stage, MESSAGES), 0
+    for call in sorted({*calls_of(programs, side, *transport)}):
+        run = simulate(programs, *transport, "--fail", f"{side}:{call}:1:0")
+        if run.fault:
+            judge(run, side)
+            assert not re.search("Success|Unknown error", run.err), run.why()
+            failed += 1
+    assert failed > 9
+
+
+@pytest.mark.parametrize("side", [0, 1], ids=SIDES)
+@each_stage
 def test_each_call_fails(stage: Stage, transport: list[str], side: int) -> None:
     fail_each(stage, transport, side, OFTEN)
 

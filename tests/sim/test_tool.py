@@ -103,7 +103,7 @@ def test_each_seed_is_run_until_one_fails() -> None:
 
 @pytest.mark.parametrize(
     "how, fault",
-    [("ENOMEM", "failed: Cannot allocate memory"), ("EPERM", "failed: Operation not permitted"), ("SIGINT", "SIGINT at ")],
+    [("ENOMEM", "failed: Cannot allocate memory"), ("0", "failed: errno 0"), ("EPERM", "failed: Operation not permitted"), ("SIGINT", "SIGINT at ")],
 )
 def test_how_a_call_fails(how: str, fault: str) -> None:
     run = simulate(pair(PING_SR_3, 2), "--fail", f"1:3:{how}")

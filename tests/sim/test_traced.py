@@ -136,6 +136,14 @@ def test_q_shows_what_fails() -> None:
     assert re.findall(r"ibv_post_send\(.*\) = (.*?) <", run.err) == ["0", "12 ENOMEM (Cannot allocate memory)"], run.why()
 
 
+@pytest.mark.parametrize("call, result", [("rdma_create_qp", "-1"), ("ibv_create_cq", "NULL"), ("ibv_dereg_mr", "-1")])
+def test_what_fails_and_does_not_say_why(call: str, result: str) -> None:
+    run = of_client(fail=f"{call}:1:0")
+    assert re.findall(rf" {call}\(.*\) = (.*?) <", run.err) == [f"{result} errno 0 (it does not say why)"], run.why()
+    failed = [record for record in records_of(of_client("-j", fail=f"{call}:1:0")) if "error" in record]
+    assert (failed[0]["call"], failed[0]["error"]) == (call, "errno 0")
+
+
 def test_k_begins_with_the_first_error() -> None:
     """A completion in error; a refusal; a flush is none."""
     after = told("-k", sin="posted-after-error").splitlines()

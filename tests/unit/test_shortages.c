@@ -75,14 +75,13 @@ static const struct {
 	  LEFT },
 	{ "ibv_create_cq", "rxe0", ENOMEM, false, RDMA_CM_EVENT_ESTABLISHED, ENOMEM, "(12)\n",
 	  NULL },
-	/* For the failures of some devices the program knows no reason. */
-	{ "ibv_create_cq", "rxe0", 0, true, RDMA_CM_EVENT_ESTABLISHED, ENOMEM, "(12): " ASKED,
-	  NULL },
-	{ "ibv_create_cq", "siw0", 0, true, RDMA_CM_EVENT_ESTABLISHED, ENOMEM, "(12): " MAPPED,
+	/* A call that has not said why; soft-iWARP's library does that for one reason. */
+	{ "ibv_create_cq", "rxe0", EIO, true, RDMA_CM_EVENT_ESTABLISHED, EIO, "(5): " ASKED, NULL },
+	{ "ibv_create_cq", "siw0", EIO, true, RDMA_CM_EVENT_ESTABLISHED, ENOMEM, "(12): " MAPPED,
 	  "asked" },
-	{ "ibv_create_cq", "siw0", ENOMEM, true, RDMA_CM_EVENT_ESTABLISHED, ENOMEM, "(12): " MAPPED,
+	{ "rdma_create_qp", "siw0", EIO, true, RDMA_CM_EVENT_ESTABLISHED, ENOMEM, "(12): " MAPPED,
 	  "asked" },
-	{ "ibv_create_cq", "siw0", EIO, true, RDMA_CM_EVENT_ESTABLISHED, EIO, "asked siw0",
+	{ "ibv_create_cq", "siw0", ENOMEM, true, RDMA_CM_EVENT_ESTABLISHED, ENOMEM, "asked siw0",
 	  MAPPED },
 	/* A QP for a client that has left. */
 	{ "rdma_create_qp", "rxe0", EINVAL, true, RDMA_CM_EVENT_CONNECT_REQUEST, EINVAL, LEFT,
