@@ -142,7 +142,7 @@ struct our_async *our_find_async(const void *context)
 /* A queue of a shared device: an SRQ, which all parts have, or the CQ of one. */
 static bool of_device(const struct our_async *one, const struct our_async *owner)
 {
-	return one->device == owner->device || (one->whole && one->whole == owner->device);
+	return one->device == owner->device || one->srq_owner == owner->device;
 }
 
 void our_end_by_async(const struct our_async *owner, int error)

@@ -710,9 +710,10 @@ void our_close_device(struct our_device *device);
 
 /*
  * our_join_device - a part of a shared device for another thread
- * With the PD, the MRs, and the shared receive queue of `other`, if it has one by then, and a CQ of
- * its own, by our_device_create_cq: its depth must include all receives of the queue. A part, its
- * connections, and a buffer from its completion until it is posted again, belong to one thread.
+ * With the PD, the MRs, and the shared receive queue of `other`, if it has one by then; else it may
+ * create one of its own. It has a CQ of its own, by our_device_create_cq: its depth must include all
+ * receives of the queue. A part, its connections, and a buffer from its completion until it is posted
+ * again, belong to one thread.
  * RETURN VALUE: 0 and *device; or an errno value, and *device is NULL.
  * ERRORS: ENOMEM.
  * OWNERSHIP: our_close_device each part before `other`.
@@ -726,18 +727,21 @@ int our_join_device(const struct our_config *config, struct our_device *other,
  * `depth` is how many completions have room: one for each work request that can be outstanding,
  * and one for the keepalive of each connection.
  * RETURN VALUE: 0 or an errno value. our_close_device undoes it.
- * ERRORS: ENOMEM, EINVAL: more than the device has; EMFILE.
+ * ERRORS: ENOMEM, EINVAL: more than the device has; EINVAL: it has a CQ already; EMFILE.
  * SEE ALSO: ibv_create_cq(3)
  */
 int our_device_create_cq(struct our_device *device, uint32_t depth);
 
 /*
  * our_device_create_srq - a shared receive queue, with `n` buffers of `size` bytes posted to it
- * Who takes a completion with a buffer gives it back: by our_device_post_recv,
+ * The caller returns each buffer whose completion it has taken: by our_device_post_recv,
  * our_device_post_send, or an ibv_post_srq_recv of its own. Those that a connection has taken, and
- * nobody has been handed, come back when it ends, which takes up to 10 ms then.
+ * nobody has been handed, come back when it ends, which takes up to 10 ms then. The wr_id of a
+ * receive is OUR_WR_ID_RECV | the index of its buffer. Into the same queue you may post memory of your
+ * own, with indices from `n` on, or with other bits set: what fails of that is not posted again.
  * RETURN VALUE: 0 or an errno value. our_close_device undoes it.
- * ERRORS: as our_setup_buffers; or the device has no SRQs, or none of this size.
+ * ERRORS: as our_setup_buffers; EINVAL: it has such a queue already; or the device has no SRQs, or
+ * none of this size.
  * SEE ALSO: ibv_create_srq(3)
  */
 int our_device_create_srq(struct our_device *device, uint32_t n, uint32_t size);

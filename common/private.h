@@ -134,8 +134,8 @@ int our_read_async_events_of(const struct our_config *config, struct ibv_context
 
 /* What is behind the public head of a device. */
 struct our_shared_device {
-	struct our_device head;   /* first: a pointer to one is a pointer to the other */
-	struct our_device *whole; /* PD and SRQ are of this one: see our_join_device */
+	struct our_device head; /* first: a pointer to one is a pointer to the other */
+	bool is_part;           /* its PD is another's: see our_join_device */
 	unsigned int events_to_ack;
 	bool armed; /* the next completion makes an event */
 	struct our_batch batch;

@@ -22,7 +22,7 @@ int our_alloc_pd(struct our_control *control)
 	async->verbs = control->verbs;
 	async->control = control;
 	async->device = control->device;
-	async->whole = control->device ? async->whole : NULL; /* our_use_device has set it */
+	async->srq_owner = control->device ? our_shared(control->device)->async.srq_owner : NULL;
 	atomic_store(&async->last_receive, false);
 	our_join_async(async);
 	return 0;

@@ -24,7 +24,7 @@ static int allocate(const struct our_config *config, struct ibv_context *verbs,
 		return our_tell_error(config, "calloc", ENOMEM, NULL);
 	device->head.config = config;
 	device->head.verbs = verbs;
-	*created = device->whole = &device->head;
+	*created = device->async.srq_owner = &device->head;
 	return 0;
 }
 
@@ -34,7 +34,6 @@ static void join_async(struct our_device *device)
 
 	async->verbs = device->verbs;
 	async->device = device;
-	async->whole = our_shared(device)->whole;
 	our_join_async(async);
 }
 
@@ -81,7 +80,9 @@ int our_join_device(const struct our_config *config, struct our_device *other,
 		*created = NULL;
 		return ret;
 	}
-	our_shared(*created)->whole = our_shared(other)->whole;
+	our_shared(*created)->is_part = true;
+	if (other->srq)
+		our_shared(*created)->async.srq_owner = our_shared(other)->async.srq_owner;
 	(*created)->pd = other->pd;
 	(*created)->srq = other->srq;
 	(*created)->memory = other->memory;
@@ -111,10 +112,19 @@ static int post_all(struct our_device *device)
 {
 	struct our_buffer *buffers = device->memory.buffers;
 	uint32_t i;
+	int ret;
 
 	for (i = 1; i < device->memory.n_buffers; i++)
 		buffers[i - 1].recv_wr.next = &buffers[i].recv_wr;
-	return post_recvs(device, &buffers[0].recv_wr);
+	ret = post_recvs(device, &buffers[0].recv_wr);
+	for (i = 1; i < device->memory.n_buffers; i++) /* the program may post one alone */
+		buffers[i - 1].recv_wr.next = NULL;
+	return ret;
+}
+
+static int report_second(const struct our_device *device, const char *call)
+{
+	return our_tell_error(device->config, call, EINVAL, "the device has one already");
 }
 
 int our_device_create_srq(struct our_device *device, uint32_t n, uint32_t size)
@@ -125,6 +135,8 @@ int our_device_create_srq(struct our_device *device, uint32_t n, uint32_t size)
 	};
 	int ret;
 
+	if (device->srq)
+		return report_second(device, "our_device_create_srq");
 	ret = create_sending(device, n);
 	if (ret)
 		return ret;
@@ -175,9 +187,9 @@ int our_device_end(const struct our_device *device)
 
 bool our_device_srq_was_low(struct our_device *device)
 {
-	const struct our_device *whole = our_shared(device)->whole; /* the event is the SRQ's */
+	const struct our_device *owner = our_shared(device)->async.srq_owner;
 
-	return atomic_exchange(&our_shared(whole)->async.srq_is_low, false);
+	return atomic_exchange(&our_shared(owner)->async.srq_is_low, false);
 }
 
 int our_use_device(struct our_control *control, struct our_device *device)
@@ -187,7 +199,6 @@ int our_use_device(struct our_control *control, struct our_device *device)
 				      "the id is bound to another device");
 	control->device = device;
 	control->srq = device->srq;
-	our_private(control)->async.whole = our_shared(device)->whole;
 	return 0;
 }
 
@@ -257,8 +268,11 @@ static int setup_cq(struct our_device *device)
 
 int our_device_create_cq(struct our_device *device, uint32_t depth)
 {
-	int ret = create_comp_channel(device);
+	int ret;
 
+	if (device->cq)
+		return report_second(device, "our_device_create_cq");
+	ret = create_comp_channel(device);
 	if (ret)
 		return ret;
 	ret = OUR_CREATE(device->cq, ibv_create_cq(device->verbs, (int)depth, device,
@@ -409,13 +423,15 @@ static void await_last_receive(struct our_control *control)
 /*
  * A receive that failed, or whose connection is gone, has left the shared queue all the same. The
  * program may have posted others to the queue, into memory of its own: only it can post these again.
+ * Their wr_ids differ from those of all buffers, most likely in the upper half.
  */
 int our_device_post_again(struct our_device *device, const struct ibv_wc *wc)
 {
-	if (!device->srq || !our_is_recv(wc->wr_id) ||
-	    our_buffer_index(wc->wr_id) >= device->memory.n_buffers)
+	uint64_t index = wc->wr_id & ~OUR_WR_ID_RECV;
+
+	if (!device->srq || !our_is_recv(wc->wr_id) || index >= device->memory.n_buffers)
 		return 0;
-	return our_device_post_recv(device, our_buffer_index(wc->wr_id));
+	return our_device_post_recv(device, (uint32_t)index);
 }
 
 /* Of wc[0] to wc[n - 1], keeps those of other QPs. Returns how many these are. */
@@ -521,18 +537,18 @@ struct our_control *our_first_of_device(struct our_device *device)
 
 void our_free_device(struct our_device *device)
 {
-	bool is_part = our_shared(device)->whole != device;
+	const struct our_shared_device *shared = our_shared(device);
 	int ret;
 
-	free(our_shared(device)->sending);
-	if (device->srq && !is_part) {
+	free(shared->sending);
+	if (device->srq && shared->async.srq_owner == device) {
 		destroy_srq(device); /* its receives are posted to the buffers */
 		our_free_memory(device->config, &device->memory);
 	}
 	if (device->cq)
 		destroy_cq(device);
 	our_leave_async(&our_shared(device)->async);
-	ret = is_part ? 0 : OUR_CALL(ibv_dealloc_pd(device->pd));
+	ret = shared->is_part ? 0 : OUR_CALL(ibv_dealloc_pd(device->pd));
 	if (ret)
 		our_tell_error(device->config, "ibv_dealloc_pd", ret, NULL);
 	free(our_shared(device));

@@ -46,7 +46,7 @@ static void start(bool shares_cq)
 	uint32_t i;
 
 	srq.context = cq.context = unit_verbs();
-	shared = (struct our_shared_device){ .whole = device, .sending = sending };
+	shared = (struct our_shared_device){ .async.srq_owner = device, .sending = sending };
 	*device = (struct our_device){ .config = &config, .verbs = unit_verbs(), .srq = &srq };
 	device->memory = (struct our_memory){ .buffers = buffers, .n_buffers = RECEIVES };
 	for (i = 0; i < RECEIVES; i++)
@@ -202,7 +202,10 @@ UNIT_TEST(an_event_of_a_part_ends_that_part_alone)
 	struct our_device *whole, *part, *other_device;
 
 	ck_assert_int_eq(our_create_device(&config, unit_verbs(), &whole), 0);
+	whole->srq = &srq;
+	whole->memory.n_buffers = 1;
 	ck_assert_int_eq(our_join_device(&config, whole, &part), 0);
+	whole->srq = NULL;
 	ck_assert_int_eq(our_create_device(&config, unit_verbs(), &other_device), 0);
 	our_end_by_async(&our_shared(part)->async, EIO);
 	ck_assert_int_eq(our_device_end(part), EIO);
