@@ -41,17 +41,12 @@ static int post_sends(struct our_control *client, uint64_t first, uint64_t n)
 
 static int post_recvs(struct our_control *agent, uint64_t first, uint64_t n)
 {
-	struct ibv_recv_wr *bad_wr;
 	uint64_t message;
-	int ret;
 
 	for (message = first; message < first + n; message++)
 		buffer_of(agent, message)->recv_wr.next =
 			message + 1 < first + n ? &buffer_of(agent, message + 1)->recv_wr : NULL;
-	ret = OUR_CALL(ibv_post_recv(agent->qp, &buffer_of(agent, first)->recv_wr, &bad_wr));
-	if (ret)
-		return our_report_post(agent, "ibv_post_recv", ret);
-	return 0;
+	return our_post_recvs(agent, &buffer_of(agent, first)->recv_wr); /* ibv_post_recv */
 }
 
 /* Posts the next `n` in chains that are no longer than they may be. */

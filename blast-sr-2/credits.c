@@ -46,14 +46,13 @@ static struct ibv_sge sge_of(const struct our_blast *blast, uint32_t slot)
 int our_post_credit_recv(struct our_control *client, const struct our_blast *blast, uint32_t slot)
 {
 	struct ibv_sge sge = sge_of(blast, slot);
-	struct ibv_recv_wr *bad_wr, wr = {
+	struct ibv_recv_wr wr = {
 		.wr_id = OUR_WR_ID_RECV | slot,
 		.sg_list = &sge,
 		.num_sge = 1,
 	};
-	int ret = OUR_CALL(ibv_post_recv(client->qp, &wr, &bad_wr));
 
-	return ret ? our_report_post(client, "ibv_post_recv", ret) : 0;
+	return our_post_recvs(client, &wr); /* ibv_post_recv */
 }
 
 int our_post_credit_recvs(struct our_control *client, const struct our_blast *blast)

@@ -267,6 +267,9 @@ void our_flush_qp(struct our_control *control);
 
 /* ---- transfer.c ---- */
 
+/* our_post for receives: posts the whole list, or none if there is no room for it. See ibv_post_recv(3). */
+int our_post_recvs(struct our_control *control, struct ibv_recv_wr *wr);
+
 /*
  * Reports that `length` bytes of a buffer of `size` bytes are to be sent or read: those of the buffer
  * behind it would be, too, as both are in one MR. Returns EINVAL.

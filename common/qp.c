@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/private.h"
@@ -154,6 +155,31 @@ uint32_t our_extra_sends(const struct our_control *control)
 	return keepalive && !control->send_cq ? keepalive->max_send_wr : 0;
 }
 
+/*
+ * Posts are counted, because the CQ, which exists before the device says how many it grants, has room
+ * only for what was asked for. Not of a CQ that the program polls, nor of a shared receive queue.
+ */
+static int create_counts(struct our_control *control, uint32_t max_send_wr, uint32_t max_recv_wr)
+{
+	struct our_posted *posted = &our_private(control)->posted;
+
+	*posted = (struct our_posted){
+		.most_sends = max_send_wr,
+		.most_recvs = max_recv_wr,
+		.counts_recvs = !control->srq,
+	};
+	if (control->send_cq)
+		return 0;
+	posted->signaled = calloc(max_send_wr + 1ul, sizeof(*posted->signaled));
+	return posted->signaled ? 0 : our_tell_error(control->config, "calloc", ENOMEM, NULL);
+}
+
+static void free_counts(struct our_control *control)
+{
+	free(our_private(control)->posted.signaled);
+	our_private(control)->posted.signaled = NULL;
+}
+
 int our_setup_qp(struct our_control *control, uint32_t max_send_wr, uint32_t max_recv_wr)
 {
 	const struct our_keepalive_ops *keepalive = control->config->waiting.cm->keepalive;
@@ -166,9 +192,12 @@ int our_setup_qp(struct our_control *control, uint32_t max_send_wr, uint32_t max
 				      max_send_wr, max_recv_wr);
 	control->max_send_wr = max_send_wr + our_extra_sends(control);
 	control->max_recv_wr = max_recv_wr;
-	ret = our_alloc_pd(control);
+	ret = create_counts(control, max_send_wr, max_recv_wr);
 	if (ret)
 		return ret;
+	ret = our_alloc_pd(control);
+	if (ret)
+		goto err_free_counts;
 	ret = our_create_cq(control);
 	if (ret)
 		goto err_dealloc_pd;
@@ -186,6 +215,8 @@ err_destroy_cq:
 	our_destroy_cq(control);
 err_dealloc_pd:
 	our_dealloc_pd(control);
+err_free_counts:
+	free_counts(control);
 	return ret;
 }
 
@@ -198,6 +229,7 @@ void our_unsetup_qp(struct our_control *control)
 	control->config->waiting.cm->destroy_qp(control); /* rdma_destroy_qp */
 	our_destroy_cq(control);
 	our_dealloc_pd(control);
+	free_counts(control);
 }
 
 /* ---- The QP of a connection that stands ---- */

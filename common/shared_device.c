@@ -101,9 +101,11 @@ static void destroy_srq(struct our_device *device)
 
 static int post_recvs(struct our_device *device, struct ibv_recv_wr *wr)
 {
-	struct ibv_recv_wr *bad_wr;
-	int ret = OUR_CALL(ibv_post_srq_recv(device->srq, wr, &bad_wr));
+	struct ibv_recv_wr *bad = NULL;
+	int ret = OUR_CALL(ibv_post_srq_recv(device->srq, wr, &bad));
 
+	if (!ret && bad)
+		ret = EIO;
 	return ret ? our_tell_error(device->config, "ibv_post_srq_recv", ret, NULL) : 0;
 }
 

@@ -18,18 +18,95 @@ int our_report_post(const struct our_control *control, const char *call, int err
 	return our_tell_error(control->config, call, error, NULL);
 }
 
+/* The device may have granted more, and the CQ has no room for that. */
+static int report_full(const struct our_control *control, const char *call, uint32_t most)
+{
+	return our_tell_error(control->config, call, ENOMEM,
+			      "all %u that our_setup_qp was asked for are outstanding", most);
+}
+
+static void count_send(struct our_control *control, const struct ibv_send_wr *wr)
+{
+	struct our_posted *posted = &our_private(control)->posted;
+	bool signaled = wr->send_flags & IBV_SEND_SIGNALED;
+
+	our_private(control)->sends += signaled;
+	if (posted->signaled)
+		posted->signaled[(posted->first + posted->sends++) % posted->most_sends] = signaled;
+}
+
+/* With it complete those before it that make no completion; of one that fails, they have made theirs. */
+static void count_completion(struct our_posted *posted, const struct ibv_wc *wc)
+{
+	bool last = wc->wr_id == OUR_WR_ID_KEEPALIVE;
+
+	if (our_is_recv(wc->wr_id)) {
+		posted->recvs -= posted->recvs >
+				 0; /* 0: the program has called ibv_post_recv itself */
+		return;
+	}
+	while (posted->sends && !last) {
+		last = posted->signaled[posted->first] || wc->status != IBV_WC_SUCCESS;
+		posted->first = (posted->first + 1) % posted->most_sends;
+		posted->sends--;
+	}
+}
+
+/*
+ * Posts a list. soft-iWARP's library may return 0 although it has posted only the first of them: it
+ * says why when it gets the others alone. *bad is the first that is not posted.
+ */
+static int post_list(struct our_control *control, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+{
+	struct ibv_send_wr *first;
+	int ret;
+
+	do {
+		first = wr;
+		*bad = NULL;
+		ret = OUR_CALL(ibv_post_send(control->qp, first, bad));
+		if (ret && !*bad)
+			*bad = first;
+		for (; wr != *bad; wr = wr->next)
+			count_send(control, wr);
+		if (!ret && wr == first)
+			ret = EIO;
+	} while (!ret && wr);
+	return ret ? our_report_post(control, "ibv_post_send", ret) : 0;
+}
+
+/* The last of a list for which there is a place in the queue; NULL: there is none for the first. */
+static struct ibv_send_wr *last_with_place(const struct our_control *control,
+					   struct ibv_send_wr *wr)
+{
+	const struct our_posted *posted = &our_private(control)->posted;
+	uint32_t places = posted->signaled ? posted->most_sends - posted->sends : UINT32_MAX;
+	struct ibv_send_wr *last = NULL;
+
+	for (; wr && places; wr = wr->next, places--)
+		last = wr;
+	return last;
+}
+
 int our_post(struct our_control *control, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
 {
-	struct ibv_send_wr *bad = wr, *end = NULL;
-	int ret = OUR_CALL(ibv_post_send(control->qp, wr, &bad));
+	struct ibv_send_wr *last = last_with_place(control, wr), *rest = last ? last->next : wr,
+			   *bad;
+	int ret = 0;
 
-	if (ret)
-		end = bad;
+	if (last) {
+		last->next = NULL;
+		ret = post_list(control, wr, &bad);
+		last->next = rest;
+	}
+	if (!ret && rest) {
+		bad = rest;
+		ret = report_full(control, "ibv_post_send",
+				  our_private(control)->posted.most_sends);
+	}
 	if (ret && bad_wr)
 		*bad_wr = bad;
-	for (; wr != end; wr = wr->next)
-		our_private(control)->sends += !!(wr->send_flags & IBV_SEND_SIGNALED);
-	return ret ? our_report_post(control, "ibv_post_send", ret) : 0;
+	return ret;
 }
 
 int our_report_too_long(const struct our_control *control, uint32_t length, uint32_t size)
@@ -79,17 +156,29 @@ int our_post_write(struct our_control *control, uint32_t index, uint32_t length,
 	return post_one_sided(control, index, length, address, rkey, IBV_WR_RDMA_WRITE);
 }
 
-static int post_recv(struct our_control *control, struct ibv_recv_wr *wr)
+int our_post_recvs(struct our_control *control, struct ibv_recv_wr *wr)
 {
-	struct ibv_recv_wr *bad_wr;
-	int ret = OUR_CALL(ibv_post_recv(control->qp, wr, &bad_wr));
+	struct our_posted *posted = &our_private(control)->posted;
+	struct ibv_recv_wr *one, *bad = NULL;
+	uint32_t n = 0;
+	int ret;
 
-	return ret ? our_report_post(control, "ibv_post_recv", ret) : 0;
+	for (one = wr; one; one = one->next)
+		n++;
+	if (posted->counts_recvs && n > posted->most_recvs - posted->recvs)
+		return report_full(control, "ibv_post_recv", posted->most_recvs);
+	ret = OUR_CALL(ibv_post_recv(control->qp, wr, &bad));
+	if (!ret && bad)
+		ret = EIO;
+	if (ret)
+		return our_report_post(control, "ibv_post_recv", ret);
+	posted->recvs += n;
+	return 0;
 }
 
 int our_post_recv(struct our_control *control, uint32_t index)
 {
-	return post_recv(control, &control->memory.buffers[index].recv_wr);
+	return our_post_recvs(control, &control->memory.buffers[index].recv_wr);
 }
 
 int our_post_send_from(struct our_control *control, const void *data, uint32_t length,
@@ -120,7 +209,7 @@ int our_post_recv_into(struct our_control *control, void *data, uint32_t length,
 	};
 
 	our_setup_sge(&sge, data, length, mr->lkey);
-	return post_recv(control, &wr);
+	return our_post_recvs(control, &wr);
 }
 
 int our_device_post_send(struct our_device *device, struct our_control *control, uint32_t index,
@@ -245,6 +334,7 @@ int our_hand_out_wc(struct our_control *control, const struct ibv_wc *wc,
 
 	if (!our_is_recv(wc->wr_id) && *sends) /* 0: the program has called ibv_post_send itself */
 		--*sends;
+	count_completion(&our_private(control)->posted, wc);
 	if (may_be_of_a_client_that_left(control, wc))
 		return EPIPE;
 	ret = our_check_completion_status(control, wc);

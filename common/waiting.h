@@ -46,6 +46,14 @@ struct our_async {
 	_Atomic int error;         /* of an event that has ended it; 0: none has */
 };
 
+/* What is posted, and its completions not handed out: as much as our_setup_qp was asked for, at most. */
+struct our_posted {
+	bool *signaled; /* of each send: a ring. NULL: they are not counted */
+	uint32_t most_sends, sends, first;
+	uint32_t most_recvs, recvs;
+	bool counts_recvs;
+};
+
 struct our_private {
 	struct our_control head; /* first: a pointer to one is a pointer to the other */
 
@@ -63,6 +71,7 @@ struct our_private {
 	struct our_comp_channels *comp_channels; /* of a loop that serves many; NULL: its own */
 	struct our_batch batch;
 	uint32_t sends; /* signaled ones of our_post that have not completed */
+	struct our_posted posted;
 
 	/* While nothing comes: see our_idle */
 	int (*idle)(struct our_control *control, uint64_t now_ns);

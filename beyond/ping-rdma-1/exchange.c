@@ -50,16 +50,14 @@ static int post_exchange_recv(struct our_control *control, struct our_exchange *
 			      unsigned int message)
 {
 	struct ibv_sge sge;
-	struct ibv_recv_wr *bad_wr, wr = {
+	struct ibv_recv_wr wr = {
 		.wr_id = OUR_WR_ID_RECV | OUR_WR_ID_EXCHANGE | message,
 		.sg_list = &sge,
 		.num_sge = 1,
 	};
-	int ret;
 
 	our_setup_sge(&sge, slot_of(exchange, message, true), lengths[message], exchange->mr->lkey);
-	ret = OUR_CALL(ibv_post_recv(control->qp, &wr, &bad_wr));
-	return ret ? our_report_post(control, "ibv_post_recv", ret) : 0;
+	return our_post_recvs(control, &wr); /* ibv_post_recv */
 }
 
 int our_expect_count(struct our_control *control, struct our_exchange *exchange)

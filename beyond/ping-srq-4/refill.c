@@ -37,7 +37,9 @@ int our_refill_pool(struct our_pool *pool)
 	if (pool->free)
 		ret = OUR_CALL(ibv_post_srq_recv(pool->device->srq, pool->free, &bad_wr));
 	/* A call that failed has posted those before *bad_wr: never post them again. */
-	note_posted(pool, ret ? bad_wr : NULL);
+	note_posted(pool, bad_wr);
+	if (!ret && bad_wr)
+		ret = EIO;
 	if (ret)
 		return our_report_error("ibv_post_srq_recv", ret, NULL);
 	if (pool->low && pool->posted >= 2 * pool->limit)
