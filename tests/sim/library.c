@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * library: a program with both ends of a connection of our_control, which says what the library does:
+ * each argument is one question. Of the project it takes our_control.h only; it runs on a device, too:
+ *
+ *     library QUESTION [ADDRESS]
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "our_control.h"
+
+#define MOST  5 /* sends, and receives, that are asked for */
+#define SIZE  64
+#define LIMIT 4 /* of a shared receive queue */
+
+static void report(void *context, const struct our_error *error)
+{
+	char text[600];
+
+	(void)context;
+	fprintf(stderr, "library: %s\n", our_error_text(error, text, sizeof(text)));
+}
+
+static const struct our_config config = {
+	.waiting = { .cm = &our_cm_nonblocking, .completions = &our_nonblocking_channel },
+	.report = report,
+	.timeout_s = 5,
+};
+static struct sockaddr_in address = { .sin_family = AF_INET };
+static struct our_control *listener, *client, *agent;
+
+static void must(int ret, const char *what)
+{
+	if (ret) {
+		printf("%s: %s\n", what, strerror(ret));
+		exit(1);
+	}
+}
+
+/* ---- A connection ---- */
+
+static void set_up(struct our_control *control)
+{
+	must(our_setup_qp(control, MOST, MOST), "our_setup_qp");
+	must(our_setup_buffers(control, MOST, SIZE, IBV_ACCESS_LOCAL_WRITE), "our_setup_buffers");
+}
+
+static void *be_client(void *unused)
+{
+	must(our_create_control_struct(&config, OUR_CLIENT, &client), "our_create_control_struct");
+	must(our_create_id(client), "our_create_id");
+	must(our_client_bind(client, (struct sockaddr *)&address), "our_client_bind");
+	set_up(client);
+	must(our_client_connect(client, NULL, 0), "our_client_connect");
+	return unused;
+}
+
+static void listen_for_it(void)
+{
+	must(our_create_control_struct(&config, OUR_LISTENER, &listener),
+	     "our_create_control_struct");
+	must(our_create_id(listener), "our_create_id");
+	must(our_listener_bind(listener, (struct sockaddr *)&address, 1), "our_listener_bind");
+}
+
+/* `device` NULL: with receives of its own, which are posted. */
+static void connect_both(struct our_device *device)
+{
+	pthread_t thread;
+	uint32_t i;
+
+	must(pthread_create(&thread, NULL, be_client, NULL), "pthread_create");
+	must(our_get_request(listener, &agent), "our_get_request");
+	must(our_migrate_id(agent), "our_migrate_id");
+	if (device)
+		must(our_use_device(agent, device), "our_use_device");
+	set_up(agent);
+	for (i = 0; !device && i < MOST; i++)
+		must(our_post_recv(agent, i), "our_post_recv");
+	must(our_agent_connect(agent, NULL, 0), "our_agent_connect");
+	pthread_join(thread, NULL);
+}
+
+static void take(struct our_control *control, int n)
+{
+	struct our_completion completion;
+
+	while (n--)
+		must(our_await_completion(control, &completion), "our_await_completion");
+}
+
+static void close_both(void)
+{
+	our_close(client);
+	our_close(agent);
+}
+
+/* ---- How much may be posted ---- */
+
+static int post_sends(void)
+{
+	int n = 0, ret = 0;
+
+	connect_both(NULL);
+	while (n < 10 * MOST && !ret) {
+		ret = our_post_send(client, 0, SIZE);
+		n += !ret;
+	}
+	printf("%d sends, then: %s\n", n, strerror(ret));
+	take(client, 1);
+	printf("with a completion: %s\n", strerror(our_post_send(client, 0, SIZE)));
+	close_both();
+	return 0;
+}
+
+static int post_receives(void)
+{
+	int n = 0, ret = 0;
+
+	connect_both(NULL);
+	while (n < 10 * MOST && !ret) {
+		ret = our_post_recv(client, 0);
+		n += !ret;
+	}
+	printf("%d receives, then: %s\n", n, strerror(ret));
+	must(our_post_send(agent, 0, SIZE), "our_post_send");
+	take(client, 1);
+	printf("with a completion: %s\n", strerror(our_post_recv(client, 0)));
+	close_both();
+	return 0;
+}
+
+/* Sends of which the last is signaled. */
+static void make_list(struct ibv_send_wr *wrs, int n)
+{
+	int i;
+
+	for (i = 0; i < n; i++) {
+		wrs[i] = client->memory.buffers[0].send_wr;
+		wrs[i].next = i < n - 1 ? &wrs[i + 1] : NULL;
+		wrs[i].send_flags = i < n - 1 ? 0 : IBV_SEND_SIGNALED;
+	}
+}
+
+static int post_unsignaled(void)
+{
+	struct ibv_send_wr wrs[MOST];
+
+	connect_both(NULL);
+	make_list(wrs, MOST);
+	must(our_post(client, wrs, NULL), "our_post");
+	printf("one more: %s\n", strerror(our_post_send(client, 0, SIZE)));
+	take(client, 1);
+	take(agent, MOST);
+	make_list(wrs, MOST - 1);
+	wrs[MOST - 2].send_flags = 0;
+	printf("with its completion: %s\n", strerror(our_post(client, wrs, NULL)));
+	printf("the last one: %s\n", strerror(our_post_send(client, 0, SIZE)));
+	printf("one more: %s\n", strerror(our_post_send(client, 0, SIZE)));
+	close_both();
+	return 0;
+}
+
+static int post_long_list(void)
+{
+	struct ibv_send_wr wrs[MOST + 2], *bad = NULL;
+	int ret;
+
+	connect_both(NULL);
+	make_list(wrs, MOST + 2);
+	wrs[MOST - 1].send_flags = IBV_SEND_SIGNALED;
+	ret = our_post(client, wrs, &bad);
+	printf("%d of %d, then: %s\n", (int)(bad - wrs), MOST + 2, strerror(ret));
+	printf("the list is whole: %s\n", wrs[MOST - 1].next == bad ? "yes" : "no");
+	take(client, 1);
+	take(agent, MOST);
+	close_both();
+	return 0;
+}
+
+/* The device can refuse the second one at once. */
+static int post_wrong_list(void)
+{
+	struct ibv_send_wr wrs[3], *bad = NULL;
+	int ret;
+
+	connect_both(NULL);
+	make_list(wrs, 3);
+	wrs[0].send_flags = IBV_SEND_SIGNALED;
+	wrs[1].num_sge = 100;
+	ret = our_post(client, wrs, &bad);
+	printf("%d of 3, then: %s\n", bad ? (int)(bad - wrs) : 3, strerror(ret));
+	take(client, 1);
+	take(agent, 1);
+	close_both();
+	return 0;
+}
+
+/* ---- Shared receive queues ---- */
+
+/* A part makes a queue of its own, and is told when it is low. */
+static int have_own_queue(void)
+{
+	struct ibv_srq_attr limit = { .srq_limit = LIMIT };
+	struct our_device *whole, *part;
+	int i;
+
+	must(our_create_device(&config, listener->verbs, &whole), "our_create_device");
+	must(our_join_device(&config, whole, &part), "our_join_device");
+	must(our_device_create_srq(part, MOST, SIZE), "our_device_create_srq");
+	must(ibv_modify_srq(part->srq, &limit, IBV_SRQ_LIMIT), "ibv_modify_srq");
+	connect_both(part);
+	printf("low: %d\n", our_device_srq_was_low(part));
+	for (i = 0; i < 2; i++)
+		must(our_post_send(client, 0, SIZE), "our_post_send");
+	take(agent, 2);
+	must(our_device_take_async_events(part), "our_device_take_async_events");
+	printf("low: %d, of the whole: %d\n", our_device_srq_was_low(part),
+	       our_device_srq_was_low(whole));
+	printf("another queue: %s\n", strerror(our_device_create_srq(part, MOST, SIZE)));
+	close_both();
+	our_close_device(part);
+	our_close_device(whole);
+	return 0;
+}
+
+/* Takes the completion of a receive, and keeps the buffer. */
+static void take_buffer(struct our_device *device, uint32_t index)
+{
+	struct our_completion completion;
+	struct our_control *other;
+	int ret;
+
+	do
+		ret = our_device_take_completion(device, &other, &completion);
+	while (ret == EAGAIN);
+	must(ret, "our_device_take_completion");
+	if (our_buffer_index(completion.wr_id) != index)
+		printf("buffer %u\n", our_buffer_index(completion.wr_id));
+}
+
+/*
+ * A receive into memory of the program's own, whose wr_id differs from a buffer's in the upper half: nobody
+ * takes its completion.
+ */
+static int post_own_receive(void)
+{
+	struct our_device *device;
+	struct ibv_sge sge;
+	struct ibv_recv_wr *bad, wr = {
+		.wr_id = OUR_WR_ID_RECV | 1ull << 40 | 1,
+		.sg_list = &sge,
+		.num_sge = 1,
+	};
+	uint32_t i;
+
+	must(our_create_device(&config, listener->verbs, &device), "our_create_device");
+	must(our_device_create_cq(device, 4 * MOST), "our_device_create_cq");
+	must(our_device_create_srq(device, 2, SIZE), "our_device_create_srq");
+	connect_both(device);
+	for (i = 0; i < 2; i++) {
+		must(our_post_send(client, 0, SIZE), "our_post_send");
+		take_buffer(device, i);
+	}
+	sge = (struct ibv_sge){ (uintptr_t)agent->memory.buffers[0].data, SIZE,
+				agent->memory.mr->lkey };
+	must(ibv_post_srq_recv(device->srq, &wr, &bad), "ibv_post_srq_recv");
+	must(our_post_send(client, 0, SIZE), "our_post_send");
+	take(client, 3);
+	close_both();
+	for (i = 0; i < 2; i++)
+		must(our_device_post_recv(device, i), "our_device_post_recv");
+	our_close_device(device);
+	return 0;
+}
+
+static const struct {
+	const char *name;
+	int (*run)(void);
+} questions[] = {
+	{ "sends", post_sends },
+	{ "receives", post_receives },
+	{ "unsignaled", post_unsignaled },
+	{ "long-list", post_long_list },
+	{ "wrong-list", post_wrong_list },
+	{ "own-queue", have_own_queue },
+	{ "own-receive", post_own_receive },
+};
+
+int main(int argc, char **argv)
+{
+	int ret = 2;
+	size_t i;
+
+	signal(SIGPIPE, SIG_IGN); /* soft-iWARP raises it */
+	address.sin_port = htons(12321);
+	inet_pton(AF_INET, argc > 2 ? argv[2] : "192.0.2.1", &address.sin_addr);
+	for (i = 0; argc > 1 && i < sizeof(questions) / sizeof(questions[0]); i++) {
+		if (strcmp(questions[i].name, argv[1]))
+			continue;
+		listen_for_it();
+		ret = questions[i].run();
+		our_close(listener);
+	}
+	return ret;
+}
