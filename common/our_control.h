@@ -434,9 +434,11 @@ int our_use_device(struct our_control *control, struct our_device *device);
 /*
  * our_setup_qp, our_unsetup_qp - PD and CQ, unless a shared device has them, and the QP
  * `max_send_wr` sends, READs and WRITEs and `max_recv_wr` receives may be outstanding: posted, and
- * their completions not taken. The peer's answer may come before the send that it answers has
- * completed: to reply at once, allow 2 sends, or more if acknowledgements may be lost. The library
- * adds room for keepalives.
+ * their completions not taken; an unsignaled send, until the completion of a later one is. More are
+ * refused: ENOMEM, also if the device has granted more, as the CQ has no room for those. The peer's
+ * answer may come before the send that it answers has completed: to reply at once, allow 2 sends, or
+ * more if acknowledgements may be lost. The library adds room for keepalives. What you post by verbs of
+ * your own, and sends whose completions go to a send_cq of your own, you count yourself.
  * With an SRQ and a CQ of its own, max_recv_wr is how many receives the SRQ has: the connection may
  * take them all, and each needs room in its CQ. With both shared it may be 0.
  * RETURN VALUE: 0; or an errno value, and nothing is left behind.
@@ -535,7 +537,8 @@ void our_close(struct our_control *control);
  * the receives in the order in which these were posted. One that is longer than its receive, or on
  * iWARP finds none, ends the connection: post a receive before the peer can send.
  * RETURN VALUE: 0 or an errno value.
- * ERRORS: ECONNRESET: the connection has ended; ENOMEM: no room in the queue.
+ * ERRORS: ECONNRESET: the connection has ended; ENOMEM: as many as our_setup_qp was asked for are
+ * outstanding.
  * SEE ALSO: ibv_post_send(3), ibv_post_recv(3)
  */
 int our_post_send(struct our_control *control, uint32_t index, uint32_t length);
@@ -580,8 +583,8 @@ int our_read_depth(struct our_control *control, uint8_t *depth);
 
 /*
  * our_post - post work requests of your own to the send queue
- * `wr` is the first of a list; our_is_recv(3) says which wr_ids are free. You count the room in the
- * queue. Those with IBV_SEND_SIGNALED make completions, which are handed out like all others.
+ * `wr` is the first of a list; our_is_recv(3) says which wr_ids are free. Those with
+ * IBV_SEND_SIGNALED make completions, which are handed out like all others.
  * RETURN VALUE: 0; or an errno value, and those before *bad_wr are posted. bad_wr may be NULL.
  * ERRORS: as our_post_send; EINVAL.
  * SEE ALSO: ibv_post_send(3)
@@ -736,7 +739,9 @@ int our_device_create_cq(struct our_device *device, uint32_t depth);
  * our_device_create_srq - a shared receive queue, with `n` buffers of `size` bytes posted to it
  * The caller returns each buffer whose completion it has taken: by our_device_post_recv,
  * our_device_post_send, or an ibv_post_srq_recv of its own. Those that a connection has taken, and
- * nobody has been handed, come back when it ends, which takes up to 10 ms then. The wr_id of a
+ * nobody has been handed, come back when it ends, which takes up to 10 ms then. One may not: soft-RoCE
+ * of Linux 6.12 loses the receive of a message that breaks off. So each connection whose peer is killed
+ * may cost one receive for good: after some, close all of the device, and make it anew. The wr_id of a
  * receive is OUR_WR_ID_RECV | the index of its buffer. Into the same queue you may post memory of your
  * own, with indices from `n` on, or with other bits set: what fails of that is not posted again.
  * RETURN VALUE: 0 or an errno value. our_close_device undoes it.

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * A server for hundreds of clients whose memory hardly grows with their number: all of them share
- * one receive queue, with its buffers, and one completion queue. Serves echo_client.
+ * one receive queue, with its buffers, and one completion queue. Serves echo_client. A device may lose
+ * one receive with each client that is killed (our_device_create_srq(3)): so the queue is made anew
+ * when nobody is connected, and a quarter of it may be lost. A server that always has clients needs two.
  *
- *     srq_server ADDRESS [PORT [CLIENTS]]
+ *     srq_server ADDRESS [PORT [CLIENTS [RECEIVES]]]
  */
 #include <errno.h>
 #include <netdb.h>
@@ -17,12 +19,11 @@
 
 #include "our_control.h"
 
-#define RECEIVES 512
-#define SIZE     4096
-#define ECHOES   8    /* under way to one client, as acknowledgements may be lost */
-#define BUDGET   256  /* completions in one turn of the loop, */
-#define EVENTS   16   /* and CM events: soft-iWARP gives up a request after 10 s */
-#define LOOK_MS  1000 /* from one look after all clients to the next */
+#define SIZE    4096
+#define ECHOES  8    /* under way to one client, as acknowledgements may be lost */
+#define BUDGET  256  /* completions in one turn of the loop, */
+#define EVENTS  16   /* and CM events: soft-iWARP gives up a request after 10 s */
+#define LOOK_MS 1000 /* from one look after all clients to the next */
 
 struct client {
 	struct our_control *agent;
@@ -33,6 +34,7 @@ struct client {
 static LIST_HEAD(client_list, client) clients = LIST_HEAD_INITIALIZER(clients);
 static struct our_stop *stop; /* for the signal handler */
 static unsigned long messages, n_clients, most_at_once, served;
+static uint32_t receives = 512;
 
 static void on_signal(int signal_number)
 {
@@ -150,7 +152,7 @@ static bool buffers_are_short(void)
 
 	for (client = LIST_FIRST(&clients); client; client = LIST_NEXT(client, next))
 		sends += client->agent->device_sends;
-	return sends > RECEIVES / 2;
+	return sends > receives / 2;
 }
 
 /* Whether the host of the client is dead, or others need the buffers that it has kept for long. */
@@ -201,8 +203,10 @@ static int look_when_due(void)
 
 /* ---- The loop ---- */
 
+/* Until it is told to stop, or the queue is to be made anew: ESTALE. */
 static int serve(struct our_control *listener, struct our_device *device, unsigned long most)
 {
+	unsigned long worn_out = served + (receives + 3) / 4;
 	struct pollfd fds[] = {
 		{ .fd = our_cm_fd(listener), .events = POLLIN },
 		{ .fd = our_device_completion_fd(device), .events = POLLIN },
@@ -211,7 +215,7 @@ static int serve(struct our_control *listener, struct our_device *device, unsign
 	};
 	int ret, due_ms, i;
 
-	for (;;) {
+	while (!LIST_EMPTY(&clients) || served < worn_out) {
 		ret = handle_completions(device); /* arms the CQ when there are no more */
 		if (ret && ret != EAGAIN)
 			return ret;
@@ -229,11 +233,29 @@ static int serve(struct our_control *listener, struct our_device *device, unsign
 		if (ret && ret != EAGAIN)
 			return ret;
 	}
+	return ESTALE;
+}
+
+static int serve_on_device(const struct our_config *config, struct our_control *listener,
+			   unsigned long most)
+{
+	struct our_device *device;
+	int ret = our_create_device(config, listener->verbs, &device);
+
+	if (!ret) /* for each receive, each echo and each keepalive that can be outstanding */
+		ret = our_device_create_cq(device, receives + (uint32_t)most * (ECHOES + 1));
+	if (!ret)
+		ret = our_device_create_srq(device, receives, SIZE);
+	if (!ret)
+		ret = serve(listener, device, most);
+	while (!LIST_EMPTY(&clients))
+		end_client(LIST_FIRST(&clients));
+	our_close_device(device);
+	return ret;
 }
 
 static int run(const struct our_config *config, struct sockaddr *address, unsigned long most)
 {
-	struct our_device *device = NULL;
 	struct our_control *listener;
 	int ret;
 
@@ -242,19 +264,12 @@ static int run(const struct our_config *config, struct sockaddr *address, unsign
 		ret = our_create_id(listener);
 	if (!ret)
 		ret = our_listener_bind(listener, address, 128);
-	if (!ret)
-		ret = our_create_device(config, listener->verbs, &device);
-	if (!ret) /* for each receive, each echo and each keepalive that can be outstanding */
-		ret = our_device_create_cq(device, RECEIVES + (uint32_t)most * (ECHOES + 1));
-	if (!ret)
-		ret = our_device_create_srq(device, RECEIVES, SIZE);
 	if (!ret) {
 		fprintf(stderr, "srq_server: listening\n");
-		ret = serve(listener, device, most);
+		do
+			ret = serve_on_device(config, listener, most);
+		while (ret == ESTALE);
 	}
-	while (!LIST_EMPTY(&clients))
-		end_client(LIST_FIRST(&clients));
-	our_close_device(device);
 	our_close(listener);
 	printf("%lu messages sent back to %lu clients, %lu at once\n", messages, served,
 	       most_at_once);
@@ -272,8 +287,9 @@ int main(int argc, char **argv)
 	struct addrinfo hints = { .ai_flags = AI_PASSIVE }, *address;
 	int ret;
 
-	if (argc < 2 || !most || most > 10000) {
-		fprintf(stderr, "usage: srq_server ADDRESS [PORT [CLIENTS]]\n");
+	receives = argc > 4 ? (uint32_t)strtoul(argv[4], NULL, 10) : receives;
+	if (argc < 2 || !most || most > 10000 || !receives || receives > 10000) {
+		fprintf(stderr, "usage: srq_server ADDRESS [PORT [CLIENTS [RECEIVES]]]\n");
 		return 2;
 	}
 	ret = getaddrinfo(argv[1], argc > 2 ? argv[2] : "12321", &hints, &address);
