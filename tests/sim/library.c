@@ -12,12 +12,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "our_control.h"
 
-#define MOST  5 /* sends, and receives, that are asked for */
-#define SIZE  64
-#define LIMIT 4 /* of a shared receive queue */
+#define MOST   5 /* sends, and receives, that are asked for */
+#define SIZE   64
+#define LONG   4096 /* than the MTU */
+#define LIMIT  4    /* of a shared receive queue */
+#define KILLED 24
+#define MANY   64
+#define DEPTH  16
 
 static void report(void *context, const struct our_error *error)
 {
@@ -34,6 +40,7 @@ static const struct our_config config = {
 };
 static struct sockaddr_in address = { .sin_family = AF_INET };
 static struct our_control *listener, *client, *agent;
+static uint32_t size = SIZE;
 
 static void must(int ret, const char *what)
 {
@@ -48,7 +55,7 @@ static void must(int ret, const char *what)
 static void set_up(struct our_control *control)
 {
 	must(our_setup_qp(control, MOST, MOST), "our_setup_qp");
-	must(our_setup_buffers(control, MOST, SIZE, IBV_ACCESS_LOCAL_WRITE), "our_setup_buffers");
+	must(our_setup_buffers(control, MOST, size, IBV_ACCESS_LOCAL_WRITE), "our_setup_buffers");
 }
 
 static void *be_client(void *unused)
@@ -280,6 +287,52 @@ static int post_own_receive(void)
 	return 0;
 }
 
+/* QPs with one CQ for all, until the device has no more. */
+static int make_many(void)
+{
+	struct our_device *device;
+	int n = 0, ret;
+
+	must(our_create_device(&config, listener->verbs, &device), "our_create_device");
+	must(our_device_create_cq(device, MANY * 2 * DEPTH), "our_device_create_cq");
+	do {
+		must(our_create_control_struct(&config, OUR_CLIENT, &client),
+		     "our_create_control_struct");
+		must(our_create_id(client), "our_create_id");
+		must(our_client_bind(client, (struct sockaddr *)&address), "our_client_bind");
+		must(our_use_device(client, device), "our_use_device");
+		ret = our_setup_qp(client, DEPTH - 1, DEPTH);
+		n += !ret;
+	} while (!ret && n < MANY);
+	our_close(client);
+	our_close_device(device); /* and the others */
+	printf("%s QPs, then: %s\n", n > 0 && n < MANY ? "some" : "all or no", strerror(ret));
+	fprintf(stderr, "library: %d QPs\n", n);
+	return 0;
+}
+
+/* Clients of a server that are killed in the midst of a long message, one after the other. */
+static int be_killed(void)
+{
+	int i, status;
+	pid_t pid;
+
+	size = LONG;
+	for (i = 0; i < KILLED; i++) {
+		pid = fork();
+		if (!pid) {
+			be_client(NULL);
+			must(our_post_send(client, 0, LONG), "our_post_send");
+			usleep(3); /* on the simulated device, in the midst of it */
+			raise(SIGKILL);
+		}
+		waitpid(pid, &status, 0);
+		if (!WIFSIGNALED(status))
+			printf("one was not killed\n");
+	}
+	return 0;
+}
+
 static const struct {
 	const char *name;
 	int (*run)(void);
@@ -291,6 +344,8 @@ static const struct {
 	{ "wrong-list", post_wrong_list },
 	{ "own-queue", have_own_queue },
 	{ "own-receive", post_own_receive },
+	{ "many", make_many },
+	{ "be-killed", be_killed },
 };
 
 int main(int argc, char **argv)
@@ -304,7 +359,8 @@ int main(int argc, char **argv)
 	for (i = 0; argc > 1 && i < sizeof(questions) / sizeof(questions[0]); i++) {
 		if (strcmp(questions[i].name, argv[1]))
 			continue;
-		listen_for_it();
+		if (questions[i].run != be_killed)
+			listen_for_it();
 		ret = questions[i].run();
 		our_close(listener);
 	}

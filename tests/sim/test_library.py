@@ -5,10 +5,10 @@ the library did."""
 from __future__ import annotations
 
 import pytest
-from sim.simulation import simulate
+from sim.simulation import ADDRESS, simulate
 
 # One that grants more than it is asked for, but in CQs no more; and soft-iWARP.
-DEVICES = ["roce,rounds_wr=1", "iwarp"]
+DEVICES = ["roce,rounds_wr=1,max_qp=20", "iwarp,max_qp=20"]
 FULL, WRONG = "Cannot allocate memory", "Invalid argument"
 SAID = {
     "sends": [f"5 sends, then: {FULL}", "with a completion: Success"],
@@ -18,6 +18,7 @@ SAID = {
     "wrong-list": [f"1 of 3, then: {WRONG}"],
     "own-queue": ["low: 0", "low: 1, of the whole: 0", f"another queue: {WRONG}"],
     "own-receive": [],
+    "many": [f"some QPs, then: {FULL}"],
 }
 
 
@@ -26,6 +27,14 @@ SAID = {
 def test_what_the_library_does(question: str, device: str) -> None:
     run = simulate([["build/tests/sim/library", question]], "--device", device)
     assert run.out.splitlines() == SAID[question] and not run.exit, run.why()
+
+
+@pytest.mark.parametrize("device", ["roce", "roce-6.12", "iwarp"])
+def test_a_shared_queue_outlasts_clients_that_are_killed(device: str) -> None:
+    """In a long message, whose receive soft-RoCE of Linux 6.12 loses: the queue of srq_server has two."""
+    programs = [f"build/examples/srq_server {ADDRESS} 12321 8 2", f"build/tests/sim/library be-killed {ADDRESS}", f"build/tests/sim/odd later 60 build/examples/echo_client {ADDRESS} 12321 5"]
+    run = simulate([program.split() for program in programs], "--device", device)
+    assert run.statuses[1:3] == [0, 0] and "5 messages of 64 bytes" in run.out and not run.statuses[0], run.why()
 
 
 @pytest.mark.parametrize("device", DEVICES)
