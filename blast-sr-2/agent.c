@@ -160,7 +160,7 @@ int our_blast_agent(struct our_control *agent)
 	/* ibv_post_recv, of each buffer: these are the credits that the client starts with */
 	ret = our_post_recv_chain(agent, &blast, run->n_data_buffers);
 	if (ret)
-		goto out_unsetup_credits;
+		goto out_disconnect;             /* some may be posted */
 	ret = our_agent_connect(agent, NULL, 0); /* rdma_accept */
 	if (ret)
 		goto out_disconnect;
@@ -169,15 +169,14 @@ int our_blast_agent(struct our_control *agent)
 	ret = our_report_results(agent, ret);
 
 out_disconnect:
-	our_disconnect(agent); /* rdma_disconnect */
-out_unsetup_credits:
+	our_disconnect(agent);              /* rdma_disconnect, rdma_destroy_qp */
 	our_unsetup_credits(agent, &blast); /* ibv_dereg_mr */
 out_unsetup_pieces:
 	our_unsetup_pieces(&blast);
 out_unsetup_buffers:
 	our_unsetup_buffers(agent); /* ibv_dereg_mr */
 out_unsetup_qp:
-	our_unsetup_qp(agent); /* rdma_destroy_qp, ibv_destroy_cq, ibv_dealloc_pd */
+	our_unsetup_qp(agent); /* ibv_destroy_cq, ibv_dealloc_pd; the QP, if it is left */
 out_reject:
 	our_agent_reject(agent, ret); /* rdma_reject, unless it was accepted */
 	our_destroy_id(agent);        /* rdma_destroy_id */

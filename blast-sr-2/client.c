@@ -198,7 +198,7 @@ int our_blast_client(struct our_control *client, struct sockaddr *server)
 		goto out_unsetup_pieces;
 	ret = our_post_credit_recvs(client, &blast); /* ibv_post_recv */
 	if (ret)
-		goto out_unsetup_credits;
+		goto out_disconnect;        /* some may be posted */
 	ret = our_tell_and_connect(client); /* rdma_connect; ibv_modify_qp: the RNR timer */
 	if (ret)
 		goto out_disconnect;
@@ -207,15 +207,14 @@ int our_blast_client(struct our_control *client, struct sockaddr *server)
 	ret = our_report_results(client, ret);
 
 out_disconnect:
-	our_disconnect(client); /* rdma_disconnect */
-out_unsetup_credits:
+	our_disconnect(client);              /* rdma_disconnect, rdma_destroy_qp */
 	our_unsetup_credits(client, &blast); /* ibv_dereg_mr */
 out_unsetup_pieces:
 	our_unsetup_pieces(&blast);
 out_unsetup_buffers:
 	our_unsetup_buffers(client); /* ibv_dereg_mr */
 out_unsetup_qp:
-	our_unsetup_qp(client); /* rdma_destroy_qp, ibv_destroy_cq, ibv_dealloc_pd */
+	our_unsetup_qp(client); /* ibv_destroy_cq, ibv_dealloc_pd; the QP, if it is left */
 out_destroy_id:
 	our_destroy_id(client); /* rdma_destroy_id */
 	return ret;

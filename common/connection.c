@@ -502,7 +502,7 @@ static bool begin_disconnect(struct our_control *control)
 	our_private(control)->leaving = true;
 	our_stop_watching(control);
 	control->connected = false;
-	if (!connected)
+	if (!connected && control->qp)
 		our_flush_qp(control); /* it may be established: we do not know yet */
 	return connected;
 }
@@ -547,9 +547,11 @@ void our_disconnect(struct our_control *control)
 {
 	int ret;
 
-	if (!begin_disconnect(control))
-		return;
-	our_start_cm_call(control);
-	ret = OUR_CALL(rdma_disconnect(control->cm_id));
-	report_disconnect(control, our_await_cm_event(control, RDMA_CM_EVENT_DISCONNECTED, ret));
+	if (begin_disconnect(control)) {
+		our_start_cm_call(control);
+		ret = OUR_CALL(rdma_disconnect(control->cm_id));
+		ret = our_await_cm_event(control, RDMA_CM_EVENT_DISCONNECTED, ret);
+		report_disconnect(control, ret);
+	}
+	our_destroy_qp(control); /* rdma_destroy_qp: before memory is deregistered */
 }

@@ -68,9 +68,10 @@ void our_close(struct our_control *control)
 		our_disconnect(control);
 	else if (control->qp)
 		our_start_disconnect(control);
+	our_destroy_qp(control);
 	if (control->memory.buffers)
 		our_unsetup_buffers(control);
-	if (control->qp)
+	if (control->cq)
 		our_unsetup_qp(control);
 	if (control->cm_id)
 		our_destroy_id(control);

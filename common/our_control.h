@@ -455,7 +455,7 @@ void our_unsetup_qp(struct our_control *control);
  * registers them as one MR with the rights `access`: IBV_ACCESS_LOCAL_WRITE to receive or READ into
  * them; on iWARP, to READ, IBV_ACCESS_REMOTE_WRITE, too. No other right for the peer is allowed: it
  * would reach all buffers by one key. For memory of a peer see our_open_buffer. Undo it after
- * our_disconnect and before our_unsetup_qp.
+ * our_disconnect, so that nothing is posted, and before our_unsetup_qp, which frees the PD.
  * RETURN VALUE: 0; or an errno value, and nothing is left behind.
  * ERRORS: ENOMEM: most often the limit on locked memory (ulimit -l); EINVAL: a right that is not.
  * SEE ALSO: ibv_reg_mr(3)
@@ -508,11 +508,12 @@ void our_agent_reject(struct our_control *agent, int error);
 
 /*
  * our_disconnect, our_start_disconnect - end a connection, or the attempt to make one
- * After our_setup_qp. All posted work is flushed: its memory may be freed afterwards.
- * our_disconnect waits for the peer's answer, 7 seconds at most, or 20 if control->complete is set.
- * our_start_disconnect does not wait: a loop that may not wait at all calls it, goes on until the
- * event comes or it has waited long enough, and then calls our_close, which has nothing left to
- * wait for.
+ * After our_setup_qp. our_disconnect waits for the peer's answer, 7 seconds at most, or 20 if
+ * control->complete is set, and destroys the QP: nothing that was posted is under way any more, and
+ * MRs may be deregistered. our_start_disconnect does not wait, and the posted work is flushed: a
+ * loop that may not wait at all calls it, goes on until the event comes or it has waited long
+ * enough, and then calls our_close (before it our_disconnect, if it has MRs of its own to
+ * deregister), which has nothing left to wait for.
  * RETURN VALUE: our_start_disconnect: whether RDMA_CM_EVENT_DISCONNECTED is still to come.
  * SEE ALSO: rdma_disconnect(3)
  */
@@ -521,7 +522,7 @@ bool our_start_disconnect(struct our_control *control);
 
 /*
  * our_close - end a client, a listener or an agent, however far it has come
- * Disconnects, undoes whatever has been set up, in reverse order, and frees the control. An agent
+ * Disconnects, undoes whatever has been set up, the QP first, and frees the control. An agent
  * that was not accepted is refused, and told nothing. It waits as our_disconnect, but not for the
  * client of an agent on its listener's channel. NULL: does nothing.
  */
@@ -755,7 +756,8 @@ int our_device_create_srq(struct our_device *device, uint32_t n, uint32_t size);
  * our_setup_mr, our_device_setup_mr, our_unsetup_mr - register memory of your own
  * `length` bytes at `data`, with the rights `access` of our_setup_buffers, for one connection that
  * has its QP, or for all of a device. Deregister the former after our_disconnect and before
- * our_unsetup_qp or our_close, the latter before our_close_device: these free the PD.
+ * our_unsetup_qp or our_close; the latter after the connections that post it have been closed, and
+ * before our_close_device: these free the PD.
  * RETURN VALUE: 0 and *mr, or an errno value.
  * ERRORS: ENOMEM: most often the limit on locked memory (ulimit -l); EFAULT; EINVAL.
  * OWNERSHIP: the memory stays the caller's, and must stay mapped while it is registered.

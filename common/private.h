@@ -228,9 +228,16 @@ void our_setup_qp_params(struct our_control *control, struct ibv_qp_init_attr *a
  * Creates control->qp on pd and cq. If the device refuses the inline data that we ask for, asks
  * again for none. control->max_inline is what was granted.
  *
- * Returns 0 or an errno value, reported. The table's destroy_qp undoes it. See rdma_create_qp(3).
+ * Returns 0 or an errno value, reported. See rdma_create_qp(3).
  */
 int our_create_qp(struct our_control *control);
+
+/*
+ * Destroys the QP, if there is one: from then on nothing that was posted is under way, so MRs may be
+ * deregistered. our_disconnect does it; a loop, which calls our_start_disconnect, does it by itself.
+ * See rdma_destroy_qp(3).
+ */
+void our_destroy_qp(struct our_control *control);
 
 /*
  * For sends and WRITEs of one's own: carries `length` bytes in the work request if they fit

@@ -220,13 +220,20 @@ err_free_counts:
 	return ret;
 }
 
-void our_unsetup_qp(struct our_control *control)
+void our_destroy_qp(struct our_control *control)
 {
+	if (!control->qp)
+		return;
 	if (control->device) {
 		our_give_back_receives(control);
 		our_remove_from_device(control);
 	}
 	control->config->waiting.cm->destroy_qp(control); /* rdma_destroy_qp */
+}
+
+void our_unsetup_qp(struct our_control *control)
+{
+	our_destroy_qp(control);
 	our_destroy_cq(control);
 	our_dealloc_pd(control);
 	free_counts(control);

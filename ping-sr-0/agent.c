@@ -60,11 +60,11 @@ int our_ping_agent(struct our_control *agent)
 	ret = our_report_results(agent, ret);
 
 out_disconnect:
-	our_disconnect(agent); /* rdma_disconnect */
+	our_disconnect(agent); /* rdma_disconnect, rdma_destroy_qp */
 out_unsetup_buffers:
 	our_unsetup_buffers(agent); /* ibv_dereg_mr */
 out_unsetup_qp:
-	our_unsetup_qp(agent); /* rdma_destroy_qp, ibv_destroy_cq, ibv_dealloc_pd */
+	our_unsetup_qp(agent); /* ibv_destroy_cq, ibv_dealloc_pd; the QP, if it is left */
 out_reject:
 	our_agent_reject(agent, ret); /* rdma_reject, unless it was accepted */
 	our_destroy_id(agent);        /* rdma_destroy_id */

@@ -4,6 +4,7 @@
  * waits, and what it does about a completion (ping-sr-0/react.c). The set-up stands twice because there it
  * is the lesson, to be read and changed in one piece. See struct our_agent_ops.
  */
+#include "common/private.h"
 #include "measure/run.h"
 #include "ping-sr-0/ping.h"
 #include "ping-sr-4/server.h"
@@ -39,6 +40,7 @@ err_unsetup_qp:
 static void stop_echoes(struct our_control *agent, void *state)
 {
 	(void)state;
+	our_destroy_qp(agent); /* rdma_destroy_qp: a receive is posted */
 	our_unsetup_buffers(agent);
 	our_unsetup_qp(agent);
 }

@@ -108,11 +108,11 @@ int our_bare_agent(struct our_control *agent)
 	ret = our_report_results(agent, ret);
 
 out_disconnect:
-	our_bare_disconnect(agent); /* ibv_modify_qp: ERR; shutdown(2) */
+	our_bare_disconnect(agent); /* ibv_modify_qp: ERR; ibv_destroy_qp; shutdown(2) */
 out_unsetup_buffers:
 	our_unsetup_buffers(agent); /* ibv_dereg_mr */
 out_unsetup_qp:
-	our_unsetup_qp(agent); /* ibv_destroy_qp, ibv_destroy_cq, ibv_dealloc_pd */
+	our_unsetup_qp(agent); /* ibv_destroy_cq, ibv_dealloc_pd; the QP, if it is left */
 out_close:
 	our_bare_close(agent); /* close(2): all that a refused client sees; ibv_close_device */
 	return ret;

@@ -100,11 +100,11 @@ int our_bare_client(struct our_control *client, struct sockaddr *server)
 	ret = our_report_results(client, ret);
 
 out_disconnect:
-	our_bare_disconnect(client); /* ibv_modify_qp: ERR; shutdown(2) */
+	our_bare_disconnect(client); /* ibv_modify_qp: ERR; ibv_destroy_qp; shutdown(2) */
 out_unsetup_buffers:
 	our_unsetup_buffers(client); /* ibv_dereg_mr */
 out_unsetup_qp:
-	our_unsetup_qp(client); /* ibv_destroy_qp, ibv_destroy_cq, ibv_dealloc_pd */
+	our_unsetup_qp(client); /* ibv_destroy_cq, ibv_dealloc_pd; the QP, if it is left */
 out_close:
 	our_bare_close(client); /* close(2), ibv_close_device */
 	return ret;

@@ -273,7 +273,8 @@ int our_bare_accept(struct our_control *agent)
 void our_bare_disconnect(struct our_control *control)
 {
 	control->connected = false;
-	our_flush_qp(control); /* the buffers are ours again */
+	our_flush_qp(control);
+	our_destroy_qp(control); /* before memory is deregistered */
 	shutdown(our_bare_of(control)->socket, SHUT_RDWR);
 }
 

@@ -104,6 +104,7 @@ int our_setup_exchange(struct our_control *control, struct our_exchange *exchang
 	return 0;
 
 err_unsetup_mr:
+	our_destroy_qp(control); /* a receive may be posted */
 	our_unsetup_mr(control->config, exchange->mr);
 err_free_messages:
 	free(exchange->messages);

@@ -138,8 +138,8 @@ int our_ping_watch_client(struct our_control *client, struct sockaddr *server)
 	ret = our_report_results(client, ret);
 
 out_disconnect:
-	our_disconnect(client); /* rdma_disconnect */
-	/* ibv_dereg_mr, rdma_destroy_qp, ibv_destroy_cq, ibv_dealloc_pd */
+	our_disconnect(client); /* rdma_disconnect, rdma_destroy_qp */
+	/* ibv_dereg_mr, ibv_destroy_cq, ibv_dealloc_pd */
 	our_unsetup_one_sided(client, &watch.one_sided);
 out_destroy_id:
 	our_destroy_id(client); /* rdma_destroy_id */

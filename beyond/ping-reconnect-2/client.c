@@ -161,11 +161,11 @@ static int connect_and_exchange(struct our_control *client, struct sockaddr *ser
 		our_report_sentence("connection lost: goes on with message %" PRIu64, run->message);
 
 out_disconnect:
-	our_disconnect(client); /* rdma_disconnect */
+	our_disconnect(client); /* rdma_disconnect, rdma_destroy_qp */
 out_unsetup_buffers:
 	our_unsetup_buffers(client); /* ibv_dereg_mr */
 out_unsetup_qp:
-	our_unsetup_qp(client); /* rdma_destroy_qp, ibv_destroy_cq, ibv_dealloc_pd */
+	our_unsetup_qp(client); /* ibv_destroy_cq, ibv_dealloc_pd; the QP, if it is left */
 out_destroy_id:
 	our_destroy_id(client); /* rdma_destroy_id */
 	return ret;

@@ -52,8 +52,8 @@ int our_pubsub_reads_agent(struct our_control *agent)
 	ret = our_report_results(agent, ret);
 
 out_disconnect:
-	our_disconnect(agent); /* rdma_disconnect */
-	/* ibv_dereg_mr, rdma_destroy_qp, ibv_destroy_cq, ibv_dealloc_pd */
+	our_disconnect(agent); /* rdma_disconnect, rdma_destroy_qp */
+	/* ibv_dereg_mr, ibv_destroy_cq, ibv_dealloc_pd */
 	our_unsetup_one_sided(agent, &one_sided);
 out_close_publication:
 	our_close_publication();

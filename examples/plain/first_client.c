@@ -152,9 +152,9 @@ int main(int argc, char **argv)
 	printf("'%s' came back\n", received);
 
 	rdma_disconnect(id);
+	rdma_destroy_qp(id);
 	ibv_dereg_mr(mr_received);
 	ibv_dereg_mr(mr_sent);
-	rdma_destroy_qp(id);
 	ibv_destroy_cq(cq);
 	ibv_dealloc_pd(pd);
 	rdma_destroy_id(id);

@@ -52,13 +52,13 @@ agent     rdma_get_cm_event rdma_ack_cm_event   ping-sr-0/cm_events.c           
 agent     ibv_poll_cq                           serve/agent.c                     our_check_for_more
 agent     ibv_query_port                        common/device.c                 our_transport_name
 agent     rdma_disconnect                       common/connection.c             our_disconnect
-client    ibv_dereg_mr                          common/memory.c                 our_unsetup_mr
 client    rdma_destroy_qp                       common/qp.c                     our_cm_destroy_qp
+client    ibv_dereg_mr                          common/memory.c                 our_unsetup_mr
 client    ibv_destroy_cq                        common/qp.c                     our_free_cq
 client    ibv_dealloc_pd                        common/qp.c                     our_dealloc_pd
 client    rdma_destroy_id                       common/connection.c             destroy_id
-agent     ibv_dereg_mr                          common/memory.c                 our_unsetup_mr
 agent     rdma_destroy_qp                       common/qp.c                     our_cm_destroy_qp
+agent     ibv_dereg_mr                          common/memory.c                 our_unsetup_mr
 agent     ibv_destroy_cq                        common/qp.c                     our_free_cq
 agent     ibv_dealloc_pd                        common/qp.c                     our_dealloc_pd
 agent     rdma_destroy_id                       common/connection.c             destroy_id
