@@ -34,6 +34,8 @@ static bool take(struct sim_cq *cq, struct ibv_wc *wc)
 	*wc = cq->ring[cq->head];
 	cq->head = (cq->head + 1) % cq->depth;
 	cq->count--;
+	if (wc->status == IBV_WC_WR_FLUSH_ERR && wc->opcode == IBV_WC_RECV)
+		sim_end_flushed(wc);
 	sim_trace("completion %s, status %d", name_of(wc->opcode), wc->status);
 	return true;
 }

@@ -176,7 +176,8 @@ struct sim_qp {
 	uint32_t n_sends;
 	uint64_t ahead; /* iWARP: bytes of what has completed before it arrived */
 	struct sim_recv_queue recvs;
-	struct sim_recv *torn; /* taken by a message that has only begun to arrive, or NULL */
+	struct sim_recvs flushed; /* and not polled yet */
+	struct sim_recv *torn;    /* taken by a message that has only begun to arrive, or NULL */
 	union ibv_gid groups[SIM_MOST_GROUPS]; /* of multicast, that it has joined */
 	uint32_t n_groups;
 	struct sim_task execute, acknowledge;
@@ -249,6 +250,9 @@ void sim_fail_qp(struct sim_qp *qp);
 
 /* Flushes the receives that are posted to it. */
 void sim_flush_recvs(struct sim_qp *qp);
+
+/* The program has polled the completion of a receive that was flushed. */
+void sim_end_flushed(const struct ibv_wc *wc);
 
 /* The QP ends, and what was posted to it, without completions. */
 void sim_end_qp(struct sim_qp *qp);

@@ -135,8 +135,25 @@ void sim_flush_recvs(struct sim_qp *qp)
 
 	while (!qp->srq && (recv = sim_take_recv(qp))) {
 		sim_complete_recv(qp, recv, IBV_WC_WR_FLUSH_ERR);
-		sim_free(recv);
+		TAILQ_INSERT_TAIL(&qp->flushed, recv, link);
 	}
+}
+
+static void end_first_flushed(struct sim_qp *qp)
+{
+	struct sim_recv *recv = TAILQ_FIRST(&qp->flushed);
+
+	TAILQ_REMOVE(&qp->flushed, recv, link);
+	sim_free(recv);
+}
+
+void sim_end_flushed(const struct ibv_wc *wc)
+{
+	struct sim_qp *qp = sim_find_qp(wc->qp_num);
+	const struct sim_recv *recv = qp ? TAILQ_FIRST(&qp->flushed) : NULL;
+
+	if (recv && recv->wr_id == wc->wr_id)
+		end_first_flushed(qp);
 }
 
 static void forget_torn(struct sim_qp *qp)
@@ -192,6 +209,8 @@ void sim_end_qp(struct sim_qp *qp)
 		release(qp, request);
 	while (!qp->srq && (recv = sim_take_recv(qp)))
 		sim_free(recv);
+	while (!TAILQ_EMPTY(&qp->flushed))
+		end_first_flushed(qp);
 }
 
 /* A READ into more pieces than the device can fill: soft-iWARP fills the first, and says nothing. */

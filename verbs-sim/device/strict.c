@@ -152,11 +152,11 @@ void sim_check_depth(const struct sim_qp *qp)
 
 /* ---- Memory that ends ---- */
 
-static bool is_posted(const struct sim_recv_queue *queue, uint64_t address, uint64_t length)
+static bool has_memory(const struct sim_recvs *recvs, uint64_t address, uint64_t length)
 {
 	const struct sim_recv *recv;
 
-	for (recv = TAILQ_FIRST(&queue->posted); recv; recv = TAILQ_NEXT(recv, link)) {
+	for (recv = TAILQ_FIRST(recvs); recv; recv = TAILQ_NEXT(recv, link)) {
 		if (any_overlaps(recv->sge, recv->num_sge, address, length))
 			return true;
 	}
@@ -167,6 +167,9 @@ static bool is_used_by(const struct sim_qp *qp, uint64_t address, uint64_t lengt
 {
 	const struct sim_request *request;
 
+	/* A real device may flush later: only the completion says that it is done with the memory. */
+	if (has_memory(&qp->flushed, address, length))
+		return true;
 	if (qp->state == IBV_QPS_RESET || qp->state == IBV_QPS_ERR)
 		return false;
 	for (request = TAILQ_FIRST(&qp->sends); request; request = TAILQ_NEXT(request, link)) {
@@ -174,7 +177,7 @@ static bool is_used_by(const struct sim_qp *qp, uint64_t address, uint64_t lengt
 		    any_overlaps(request->sge, request->num_sge, address, length))
 			return true;
 	}
-	return is_posted(qp->srq ? &qp->srq->queue : &qp->recvs, address, length);
+	return has_memory(qp->srq ? &qp->srq->queue.posted : &qp->recvs.posted, address, length);
 }
 
 void sim_check_end(const struct sim_program *program, uint64_t address, uint64_t length,
