@@ -508,8 +508,8 @@ static bool begin_disconnect(struct our_control *control)
 }
 
 /*
- * Reports why rdma_disconnect has failed, unless it makes no difference: the peer left first, it no
- * longer answers, or the device has gone (for which librdmacm has one error and the kernel
+ * Reports why rdma_disconnect has failed, unless it makes no difference: nothing is connected, the
+ * peer no longer answers, or the device has gone (for which librdmacm has one error and the kernel
  * another).
  */
 static void report_disconnect(const struct our_control *control, int error)

@@ -55,7 +55,7 @@ static int ended(struct our_control *control)
 static void disconnect_now(struct our_control *control)
 {
 	if (events_of(control)->connected)
-		rdma_disconnect(control->cm_id); /* EINVAL: the peer was first */
+		rdma_disconnect(control->cm_id); /* also if the peer was first: it flushes ours */
 	events_of(control)->connected = false;
 }
 

@@ -192,7 +192,7 @@ static int disconnect(struct rdma_cm_id *id, int ret)
 	alarm(7); /* for the server's answer */
 	if (!rdma_disconnect(id) || ret)
 		return ret;
-	if (errno == EINVAL || errno == EINTR) /* it has left before us; it does not answer */
+	if (errno == EINVAL || errno == EINTR) /* nothing is connected; it does not answer */
 		return 0;
 	return fail("rdma_disconnect", errno, "");
 }

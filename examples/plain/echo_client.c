@@ -368,7 +368,7 @@ static void disconnect(struct client *client)
 	enum rdma_cm_event_type type;
 	int status;
 
-	rdma_disconnect(client->id); /* fails if the server has left: its event is there, then */
+	rdma_disconnect(client->id); /* also if the server has left: it flushes our receives */
 	if (!client->ended && next_cm_event(client, &type, &status) == ETIMEDOUT)
 		failed("the server does not answer", ETIMEDOUT);
 }

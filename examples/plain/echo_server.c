@@ -360,7 +360,7 @@ static int accept_client(struct agent *agent, const struct rdma_conn_param *offe
  */
 static void disconnect(struct agent *agent)
 {
-	rdma_disconnect(agent->id); /* fails if the client has left: its event is there, then */
+	rdma_disconnect(agent->id); /* also if the client has left: it flushes our receives */
 	if (!agent->ended)
 		await_expected(agent, RDMA_CM_EVENT_DISCONNECTED);
 }

@@ -86,9 +86,11 @@ static int disconnect_roce(struct sim_endpoint *endpoint)
 
 	if (endpoint->state == SIM_CM_LEAVING)
 		return 0; /* the first request is still under way */
-	if (!answers && !has_connection(endpoint))
+	if (endpoint->state == SIM_CM_IDLE)
 		return EINVAL;
 	fail_qp_of(endpoint);
+	if (!answers && !has_connection(endpoint))
+		return 0; /* the kernel does not say that it had nobody to tell */
 	if (endpoint->peer)
 		sim_send(endpoint->peer,
 			 answers ? SIM_MESSAGE_DISCONNECTED : SIM_MESSAGE_DISCONNECT, 0, NULL);
