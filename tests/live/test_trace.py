@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What -t shows: all that is set up is destroyed once, in the reverse order, also after Ctrl-C."""
+"""What -t shows: all that is set up is destroyed once, in the reverse order but the QP before memory, also after Ctrl-C."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ WITHOUT_CM = (
     "ibv_get_device_list ibv_open_device ibv_query_gid_table ibv_free_device_list ibv_alloc_pd ibv_create_cq "
     "ibv_create_qp ibv_modify_qp ibv_reg_mr ibv_dereg_mr ibv_destroy_qp ibv_destroy_cq ibv_dealloc_pd ibv_close_device"
 )
+QP_ENDS = {"rdma_destroy_qp", "ibv_destroy_qp"}
 PAIRS = {
     "rdma_create_event_channel": "rdma_destroy_event_channel",
     "rdma_create_id": "rdma_destroy_id",
@@ -43,13 +44,12 @@ PAIRS = {
 
 
 def steps_of(trace: str) -> list[str]:
-    """The calls that succeeded, and that event. rdma_disconnect fails if the peer disconnected first, and an attempt to
-    connect that was too early fails, too."""
+    """The calls that succeeded, and that event. An attempt to connect that was too early fails."""
     lines = [(found[1], found[0]) for found in TRACED.finditer(trace)]
     by_event = any(verb == "rdma_create_event_channel" for verb, _ in lines)
     steps = []
     for verb, line in lines:
-        if " = -1 " in line and verb != "rdma_disconnect":
+        if " = -1 " in line:
             continue
         if verb == "rdma_get_cm_event" and "{ESTABLISHED, " in line:
             verb = "ESTABLISHED"
@@ -68,9 +68,14 @@ def undone(stage: Stage, steps: list[str]) -> list[str]:
             due.append("rdma_destroy_id")  # for the one client of this run
         elif step == "rdma_disconnect" and due[-1:] != [step]:
             pass  # the thread that reads the peer's disconnect event calls it, too
-        elif step == "ibv_dereg_mr" and stage.one_sided:
-            # Who opens memory to its peer deregisters it before all else: more may be set up after it.
-            del due[len(due) - 1 - due[::-1].index(step)]
+        elif step in QP_ENDS or (step == "ibv_dereg_mr" and stage.one_sided):
+            # A receive is posted, so the QP goes before the memory. Who opens memory to its peer deregisters that before
+            # all else: more may be set up after it.
+            later = due[len(due) - due[::-1].index(step) :]
+            assert step not in QP_ENDS or {*later} <= {"ibv_dereg_mr"}, f"{step} comes too early"
+            del due[len(due) - 1 - len(later)]
+        elif step == "ibv_dereg_mr":
+            assert due.pop() == step and not QP_ENDS & {*due}, "memory is deregistered before its QP has gone"
         elif step in PAIRS.values():
             assert due and due.pop() == step, f"{step} comes too early"
     return due

@@ -345,11 +345,8 @@ void disconnect(struct peer *p)
 	int64_t start = now_ms();
 	struct ibv_wc wc;
 
-	if (rdma_disconnect(p->id)) {
-		must(errno == EINVAL, "rdma_disconnect");
-		if (p->verbose)
-			note("rdma_disconnect: EINVAL, the peer had left");
-	} else if (p->async) {
+	must(!rdma_disconnect(p->id), "rdma_disconnect"); /* also if the peer has left */
+	if (p->async) {
 		while (!p->left && readable(p->channel->fd, DISCONNECT_MS))
 			take_event(p);
 		if (!p->left)

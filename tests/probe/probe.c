@@ -21,20 +21,32 @@ static void tell_state(const struct end *end)
 	     attr.qp_state <= IBV_QPS_ERR ? names[attr.qp_state] : "none", attr.timeout);
 }
 
+static void leave(const struct end *end)
+{
+	told("%s: rdma_disconnect: %d", end->name, rdma_disconnect(end->id) ? errno : 0);
+}
+
 /* The client leaves. What does the server learn before it answers, and what becomes of posts? */
 static void ask_leave(struct ends *e, int unused)
 {
+	struct end never = { .name = "an id that was never connected" };
+
 	(void)unused;
+	never.id = resolve(rdma_create_event_channel(), rdma_get_local_addr(e->listener));
 	tell_state(&e->client);
 	tell_state(&e->server);
-	told("client: rdma_disconnect returns %d", rdma_disconnect(e->client.id));
+	leave(&e->client);
 	watch(e, 1000, 99);
+	leave(&e->client);
 	tell_state(&e->server);
 	tell_post(&e->server, "ibv_post_recv", post_recv(&e->server, 64));
 	tell_post(&e->server, "ibv_post_send", post_send(&e->server, 64, 0));
 	watch(e, 1000, 99);
-	told("server: rdma_disconnect returns %d", rdma_disconnect(e->server.id));
+	leave(&e->server);
 	watch(e, 5000, 99);
+	leave(&e->server);
+	leave(&e->client);
+	leave(&never);
 	tell_post(&e->server, "ibv_post_recv", post_recv(&e->server, 64));
 	tell_post(&e->server, "ibv_post_send", post_send(&e->server, 64, 0));
 	watch(e, 1000, 99);

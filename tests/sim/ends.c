@@ -298,6 +298,27 @@ static int deregister_posted(void)
 	return 0;
 }
 
+static int end_flushed(bool polls)
+{
+	connect_both();
+	must(!post_recv(&ends.server, 64), "ibv_post_recv");
+	must(!rdma_disconnect(ends.server.id), "rdma_disconnect");
+	if (polls)
+		print_completions(&ends.server);
+	ibv_dereg_mr(ends.server.mr);
+	return 0;
+}
+
+static int deregister_flushed(void)
+{
+	return end_flushed(false);
+}
+
+static int deregister_polled(void)
+{
+	return end_flushed(true);
+}
+
 static int change_sent(void)
 {
 	ends.receives = 1;
@@ -340,6 +361,8 @@ static const struct {
 	{ "small-cq", have_a_small_cq },
 	{ "free-posted", free_posted },
 	{ "deregister-posted", deregister_posted },
+	{ "deregister-flushed", deregister_flushed },
+	{ "deregister-polled", deregister_polled },
 	{ "change-sent", change_sent },
 	{ "read-into-own", read_into_own },
 	{ "send-in-vain", send_in_vain },

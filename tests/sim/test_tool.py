@@ -206,6 +206,7 @@ def test_it_traces_calls() -> None:
         ("small-cq", "a CQ of 1 entries may get 16 completions"),
         ("free-posted", "memory is freed while it is posted"),
         ("deregister-posted", "memory is deregistered while it is posted"),
+        ("deregister-flushed", "memory is deregistered while it is posted"),
         ("inline", "a request has 1 bytes inline, and its QP was granted 0"),
         ("change-sent", "the memory of a send or WRITE has changed before it was complete"),
     ],
@@ -216,6 +217,11 @@ def test_what_works_only_by_chance(which: str, wrong: str) -> None:
     strict, lax = (simulate([["build/tests/sim/ends", which]], option, "--device", device) for option in ("--strict", "--trace"))
     assert strict.exit == 124 and f"program 0: {wrong}" in strict.wrong, strict.why()
     assert lax.exit != 124 or which == "small-cq", lax.why()
+
+
+def test_a_flush_that_was_polled_is_over() -> None:
+    run = simulate([["build/tests/sim/ends", "deregister-polled"]], "--strict")
+    assert "deregistered" not in run.wrong and "server: r Work Request Flushed Error" in run.out, run.why()
 
 
 def test_a_completion_queue_that_overruns() -> None:
