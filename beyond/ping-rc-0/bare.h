@@ -91,8 +91,8 @@ int our_bare_take_request(struct our_control *agent);
 int our_bare_accept(struct our_control *agent);
 
 /*
- * Ends the connection, whether it was made or not: flushes what is posted, destroys the QP, which must exist,
- * and shuts the socket down.
+ * Ends the connection, whether it was made or not: flushes what is posted, destroys the QP, which must
+ * exist, and shuts the socket down.
  */
 void our_bare_disconnect(struct our_control *control);
 

@@ -72,6 +72,11 @@ void sim_trace(const char *format, ...)
 	trace("= ", text);
 }
 
+void sim_name_call(const char *name)
+{
+	strncpy(sim_me->call, name, sizeof(sim_me->call) - 1);
+}
+
 int sim_enter(const char *name, const int *ways)
 {
 	int ret;
@@ -83,7 +88,7 @@ int sim_enter(const char *name, const int *ways)
 	if (!sim_me)
 		sim_unknown(
 			"a call into the libraries from a thread that pthread_create did not create");
-	strncpy(sim_me->call, name, sizeof(sim_me->call) - 1);
+	sim_name_call(name);
 	sim_me->program->calls++;
 	sim_me->looked_ns = 0;
 	sim_use_cpu(CALL_NS);
@@ -115,7 +120,7 @@ EXPORTED bool sim_counts(const char *name)
 
 void sim_pass(const char *name)
 {
-	strncpy(sim_me->call, name, sizeof(sim_me->call) - 1);
+	sim_name_call(name);
 	sim_note(name, (uint64_t)(sim_me - sim_world->threads));
 	show_output();
 	sim_point();

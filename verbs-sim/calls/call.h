@@ -49,6 +49,9 @@ int sim_enter(const char *name, const int *ways);
 /* This thread, when its exit handlers have run; NULL before. */
 extern __thread struct sim_thread *sim_left;
 
+/* The call in which this thread sleeps, if it does: for messages. */
+void sim_name_call(const char *name);
+
 /* For a call that a program makes often, and that is of no interest: it is only noted. */
 void sim_pass(const char *name);
 

@@ -66,8 +66,8 @@ static bool can_block(int fd)
 }
 
 /*
- * Waits until the descriptor is ready for `events`, in a call of this name (NULL: that is not
- * counted). Returns 0, or -1 and EINTR.
+ * Waits until the descriptor is ready for `events`, in a call of this name, which is counted if it
+ * reads. Returns 0, or -1 and EINTR.
  */
 static int await_ready(const char *name, int fd, short events)
 {
@@ -75,8 +75,10 @@ static int await_ready(const char *name, int fd, short events)
 
 	if (!can_block(fd))
 		return 0;
-	if (name)
+	if (events == POLLIN)
 		sim_enter(name, (const int[]){ 0 });
+	else
+		sim_name_call(name);
 	while (sim_poll(&pollfd, 1, SIM_FOREVER) < 0) {
 		if (!sim_restarts())
 			return -1;
@@ -112,12 +114,12 @@ static void changed(int fd, ssize_t result)
 		return sim_done;                                                        \
 	} while (0)
 
-#define OUTPUT(fd, flags, call, size)                                          \
+#define OUTPUT(name, fd, flags, call, size)                                    \
 	do {                                                                   \
 		ssize_t sim_done;                                              \
 		if (!sim_me)                                                   \
 			return call;                                           \
-		if (!((flags)&MSG_DONTWAIT) && await_ready(NULL, fd, POLLOUT)) \
+		if (!((flags)&MSG_DONTWAIT) && await_ready(name, fd, POLLOUT)) \
 			return -1;                                             \
 		if (sim_is_lost(fd))                                           \
 			return size;                                           \
@@ -152,17 +154,17 @@ EXPORTED ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 
 EXPORTED ssize_t write(int fd, const void *buf, size_t count)
 {
-	OUTPUT(fd, 0, REAL(write)(fd, buf, count), (ssize_t)count);
+	OUTPUT("write", fd, 0, REAL(write)(fd, buf, count), (ssize_t)count);
 }
 
 EXPORTED ssize_t send(int fd, const void *buf, size_t len, int flags)
 {
-	OUTPUT(fd, flags, REAL(send)(fd, buf, len, flags), (ssize_t)len);
+	OUTPUT("send", fd, flags, REAL(send)(fd, buf, len, flags), (ssize_t)len);
 }
 
 EXPORTED ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 {
-	OUTPUT(fd, flags, REAL(sendmsg)(fd, message, flags), size_of(message));
+	OUTPUT("sendmsg", fd, flags, REAL(sendmsg)(fd, message, flags), size_of(message));
 }
 
 EXPORTED int eventfd_read(int fd, eventfd_t *value)

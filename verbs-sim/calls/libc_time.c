@@ -133,16 +133,21 @@ EXPORTED int getrusage(__rusage_who_t who, struct rusage *usage)
 /* ---- Sleep ---- */
 
 /* Returns 0, or EINTR. */
-static int sleep_until(uint64_t deadline_ns)
+static int block_until(uint64_t deadline_ns)
 {
 	static const char nothing; /* that anyone would wake */
 
-	SIM_STEP("sleep");
 	while (sim_world->now_ns < deadline_ns) {
 		if (sim_block(&nothing, deadline_ns))
 			return EINTR;
 	}
 	return 0;
+}
+
+static int sleep_until(uint64_t deadline_ns)
+{
+	SIM_STEP("sleep");
+	return block_until(deadline_ns);
 }
 
 static int sleep_for(uint64_t ns, struct timespec *left)
@@ -266,7 +271,8 @@ EXPORTED int pause(void)
 {
 	if (!sim_me)
 		return REAL(pause)();
-	sleep_until(SIM_FOREVER);
+	SIM_STEP("pause");
+	block_until(SIM_FOREVER);
 	errno = EINTR;
 	return -1;
 }

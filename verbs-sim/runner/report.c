@@ -197,6 +197,21 @@ void sim_report(const struct sim_options *options, struct sim_result *result)
 	fputc('\n', stderr);
 }
 
+/* ---- A run that does not end ---- */
+
+void sim_say_who_sleeps(void)
+{
+	const struct sim_thread *thread = sim_world->threads;
+
+	for (; thread < sim_world->threads + sim_world->n_threads; thread++) {
+		if (thread->state == SIM_THREAD_ASLEEP || thread->state == SIM_THREAD_READY)
+			fprintf(stderr, "verbs-sim: program %d, thread %u %s %s\n",
+				thread->program->number, thread->number,
+				thread->state == SIM_THREAD_ASLEEP ? "sleeps in" : "goes on in",
+				thread->call);
+	}
+}
+
 /* ---- The state of a run, as JSON ---- */
 
 static bool is_asleep(const struct sim_program *program)

@@ -38,27 +38,28 @@ static void set_up_world(const struct sim_options *options, uint64_t seed)
 
 /* ---- When nobody can go on ---- */
 
-static void say_who_sleeps(void)
+static bool only_servers_are_left(const struct sim_run *run)
 {
-	const struct sim_thread *thread = sim_world->threads;
+	int i;
 
-	for (; thread < sim_world->threads + sim_world->n_threads; thread++) {
-		if (thread->state == SIM_THREAD_ASLEEP)
-			fprintf(stderr, "verbs-sim: program %d, thread %u sleeps in %s\n",
-				thread->program->number, thread->number, thread->call);
+	for (i = run->options->servers; i < sim_world->n_programs; i++) {
+		if (run->pids[i])
+			return false;
 	}
+	return true;
 }
 
 /*
- * All sleep: they are told to stop, once, as a user would; if they sleep again, that is the
- * finding.
+ * All sleep: they are told to stop, once, as a user would. A client that has to be told is the
+ * finding, and so is a program that sleeps again.
  */
 static void wake_sleepers(struct sim_run *run)
 {
 	int i;
 
+	if (run->stopped || !only_servers_are_left(run))
+		sim_say_who_sleeps();
 	if (run->stopped) {
-		say_who_sleeps();
 		sim_decide(SIM_VERDICT_ASLEEP, "%s",
 			   sim_world->now_ns > sim_world->patience_ns ? "it does not end"
 								      : "all sleep forever");

@@ -157,6 +157,9 @@ void sim_do_steps(struct sim_run *run);
 /* Nothing will happen any more, or the time is up: the step that waits has come to its end. */
 void sim_end_waiting(struct sim_run *run);
 
+/* Prints on stderr in which call each thread is: report.c. */
+void sim_say_who_sleeps(void);
+
 /* Prints the state of the run on stdout, as one line of JSON: report.c. */
 void sim_answer(const struct sim_run *run);
 

@@ -214,11 +214,13 @@ void sim_end_waiting(struct sim_run *run)
 {
 	struct sim_steps *steps = &run->steps;
 
-	if (steps->waiting == SIM_WAITS_FOR_TIME)
+	if (steps->waiting == SIM_WAITS_FOR_TIME) {
 		sim_world->now_ns = steps->deadline_ns;
-	else
-		sim_decide(SIM_VERDICT_ASLEEP, "step %d: program %d has not said %s", steps->number,
-			   steps->program, steps->text);
+		return;
+	}
+	sim_say_who_sleeps();
+	sim_decide(SIM_VERDICT_ASLEEP, "step %d: program %d has not said %s", steps->number,
+		   steps->program, steps->text);
 }
 
 static void watch(struct sim_run *run, bool watched)
