@@ -55,8 +55,22 @@ def test_sanitizers_see_what_programs_do(tool: str, which: str, status: int, sai
         assert done.returncode == status and said in done.stderr, done.stderr
 
 
-def test_it_says_who_sleeps_where() -> None:
-    assert "program 0, thread 0 sleeps in pthread_mutex_lock" in odd("lock-twice").err
+SLEEPS = "pthread_join read poll select epoll_wait write pthread_cond_wait sem_wait pause rdma_get_cm_event ibv_get_async_event"
+
+
+@pytest.mark.parametrize(
+    "which, calls",
+    [("lock-twice", ["pthread_mutex_lock"]), ("sleep-everywhere", SLEEPS.split())],  # the second ends at SIGTERM
+)
+def test_it_says_who_sleeps_where(which: str, calls: list[str]) -> None:
+    run = odd(which, "--servers", "0")
+    said = re.findall(r"^verbs-sim: program 0, thread (\d+) sleeps in (\w+)$", run.err, re.M)
+    assert run.exit == 120 and {*said} == {(str(i), call) for i, call in enumerate(calls)}, run.why()
+
+
+def test_servers_sleep_when_all_clients_have_left() -> None:
+    server, client = pair(PING_SR_3, 2)
+    assert "sleeps in" not in simulate([[*server, "-n", "0"], client]).err
 
 
 @pytest.mark.parametrize(
