@@ -3,6 +3,7 @@
  * The world: creating and mapping it, chance, the hash, and what is said at the end. See world.h.
  */
 #include <errno.h>
+#include <linux/futex.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -95,10 +96,26 @@ void sim_decide(enum sim_verdict verdict, const char *format, ...)
 	va_end(arguments);
 }
 
+void sim_ask_helper(enum sim_wanted wanted)
+{
+	uint32_t *word = &sim_world->help.wanted;
+
+	__atomic_store_n(word, wanted, __ATOMIC_RELEASE);
+	sim_system(SYS_futex, word, FUTEX_WAKE, 1, 0L, 0L, 0);
+	while (wanted == SIM_WANTS_COPY && __atomic_load_n(word, __ATOMIC_ACQUIRE) == wanted)
+		sim_system(SYS_futex, word, FUTEX_WAIT, wanted, 0L, 0L, 0);
+}
+
 /* In a program kill(2) is a function of calls/, as it is for the program. */
 int sim_signal_runner(int number)
 {
-	return (int)sim_system(SYS_kill, sim_world->runner_pid, number);
+	int ret = (int)sim_system(SYS_kill, sim_world->runner_pid, number);
+
+	if (!ret || errno != EPERM)
+		return ret;
+	if (number) /* the runner is there, but another user's */
+		sim_ask_helper(SIM_WANTS_RUNNER);
+	return 0;
 }
 
 void sim_give_up(enum sim_verdict verdict, const char *format, ...)

@@ -189,12 +189,32 @@ struct sim_fault {
 	char how[32]; /* its name; empty: the usual way */
 };
 
+/*
+ * With verbs-sim --users: what a program of another user may not do by itself, and the runner's helper
+ * does for it. One program at a time asks, the one that has the turn.
+ */
+enum sim_wanted {
+	SIM_WANTS_NOTHING,
+	SIM_WANTS_COPY,  /* from or to another program's memory */
+	SIM_WANTS_RUNNER /* to wake it */
+};
+
+struct sim_help {
+	bool serves;       /* there is a helper */
+	uint32_t wanted;   /* an enum sim_wanted; the helper sets it back when it is done */
+	pid_t mine, other; /* programs */
+	uint64_t here, there, length; /* in mine and in the other's memory */
+	bool writes;                  /* to the other's */
+	int64_t moved;                /* bytes, or -1: the helper's answer */
+};
+
 struct sim_world {
 	/* Of this run: written once, by the runner. */
 	uint64_t seed;
 	bool trace, strict;
 	bool steps; /* its programs do what a list of steps says: runner/steps.c */
 	pid_t runner_pid;
+	struct sim_help help;
 	struct sim_fault faults[SIM_MOST_FAULTS];
 	int n_faults;
 	char done[256];  /* what went wrong as it was asked to, or empty */
@@ -277,6 +297,9 @@ void sim_decide(enum sim_verdict verdict, const char *format, ...)
 
 /* Sends the runner a signal; 0: only asks whether it is there. Returns 0, or -1 and errno. */
 int sim_signal_runner(int number);
+
+/* Asks the runner's helper, and with SIM_WANTS_COPY waits for it. Needs the turn. */
+void sim_ask_helper(enum sim_wanted wanted);
 
 /* Says how the run ends, at once: the runner reports it and kills all programs. Does not return. */
 void sim_give_up(enum sim_verdict verdict, const char *format, ...)

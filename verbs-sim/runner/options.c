@@ -47,6 +47,8 @@ static void usage(FILE *file)
 	      "  --servers N      the first N programs are servers, which may run until they are told to\n"
 	      "                   stop (default 1); of any other that is a failure\n"
 	      "  --trace          print each call on stderr, with its simulated time, program and number\n"
+	      "  --users          programs may become those of other users, as root's runner lets them: copy\n"
+	      "                   messages between their memories for them\n"
 	      "  --gdb S          run program S in gdb(1)\n"
 	      "  --limit SECONDS  of real time in which a program has to make a call (default 60)\n"
 	      "  --patience SECONDS  of simulated time after which programs that go on are told to\n"
@@ -180,6 +182,9 @@ static int read_option(int option, struct sim_options *options)
 	case 'x':
 		options->strict = true;
 		return 0;
+	case 'u':
+		options->users = true;
+		return 0;
 	case 'g':
 		return read_small(optarg, &options->gdb) ? 0
 							 : refuse("--gdb %s: no number", optarg);
@@ -289,6 +294,7 @@ int sim_read_options(int argc, char **argv, struct sim_options *options)
 		{ "servers", required_argument, NULL, 'n' },
 		{ "trace", no_argument, NULL, 't' },
 		{ "strict", no_argument, NULL, 'x' },
+		{ "users", no_argument, NULL, 'u' },
 		{ "gdb", required_argument, NULL, 'g' },
 		{ "limit", required_argument, NULL, 'l' },
 		{ "patience", required_argument, NULL, 'p' },

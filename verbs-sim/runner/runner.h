@@ -22,6 +22,7 @@ enum sim_exit {
 struct sim_options {
 	uint64_t seed, last_seed;
 	bool trace, strict, quiet;
+	bool users;   /* programs may be those of other users: helper.c */
 	int strategy; /* index of sim_strategies */
 	const char *devices
 		[SIM_MOST_DEVICES]; /* as --device describes them; none: one like soft-RoCE */
@@ -82,6 +83,7 @@ struct sim_run {
 	const struct sim_options *options;
 	struct sim_result *result;
 	int world_fd;
+	pid_t helper;                  /* 0: there is none */
 	pid_t pids[SIM_MOST_PROGRAMS]; /* of the children; 0: it has ended */
 	int pidfds[SIM_MOST_PROGRAMS]; /* readable when the program has ended; 0: none yet */
 	struct sim_streams streams[SIM_MOST_PROGRAMS];
@@ -145,6 +147,14 @@ void sim_kill_program(struct sim_run *run, int number);
 
 /* At the end of a run, with the turn or without it. */
 void sim_kill_all(struct sim_run *run);
+
+/* ---- Programs of other users: helper.c ---- */
+
+/* Starts the helper, in a process of its own; returns its pid. Before any program starts. */
+pid_t sim_start_helper(void);
+
+/* Ends it. */
+void sim_end_helper(pid_t helper);
 
 /* ---- Steps: steps.c ---- */
 
