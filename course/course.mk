@@ -14,8 +14,12 @@ $(BUILD)/course/misnumber: WRAPPED = our_write_message
 $(PARTNERS): $(BUILD)/course/%: $(BUILD)/course/partners/%.o $(BUILD)/program/server_main.o $(SUITE)
 	$(LINK)
 
+# What starts a submission's program beside a partner, as another user.
+$(BUILD)/course/enter: $(BUILD)/course/partners/enter.o
+	$(call run,LD,$@,$(CC) $(CFLAGS) -static -o $@ $<)
+
 # The partners of the grader, and the stages whose objects it takes.
-course-build: $(PROGRAMS) $(PARTNERS) $(BUILD)/tests/peer $(TOOLS)
+course-build: $(PROGRAMS) $(PARTNERS) $(BUILD)/course/enter $(BUILD)/tests/peer $(TOOLS)
 
 # $(call needs,VARIABLES) in a recipe; $(call option,VARIABLE,NAME), if it is set: --NAME "value".
 needs = $(foreach one,$(1),$(if $($(one)),,$(error Say $(one)=..., as make help shows)))

@@ -4,7 +4,8 @@
 Place: used by run_cases.py, as root. Contract: what runs there is the user nobody. It sees /usr, read-only, and what
 this module puts beside it: the sources while they are compiled, then the programs; devices and what describes them.
 It has process ids and mounts of its own, and limits on processes, files and memory. What it writes to a stream is
-kept as soon as it is written.
+kept as soon as it is written. Nothing of the project is there but the tools that are loaded into its programs. Over the
+simulated device the partners run in a root of their own, as another user, who can enter the jail; nobody can leave it.
 """
 
 import os
@@ -19,7 +20,10 @@ from pathlib import Path
 from typing import IO
 
 ROOT = Path("/run/submission")
+PARTNERS = Path("/run/partners")  # the root of the partners over the simulated device
+INSIDE = "submission"  # where the jail is, in that root
 NOBODY = 65534
+PARTNER = 65533
 LONGEST = 2_000_000  # bytes of a stream that are kept
 DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/infiniband")
 SHOWN = ("/usr", "/etc/libibverbs.d", "/sys/class/infiniband", "/sys/class/infiniband_verbs",
@@ -31,66 +35,94 @@ RUNS = ["--memlock=unlimited", "--fsize=50000000"]
 SIMULATES = ["--fsize=2000000000"]  # the simulation's memory is a file, most of which is never written
 
 
-def lend(names: Iterable[str], project: Path) -> None:
-    """Copies files of the project into /work/project: what runs programs over the simulated device."""
+def lend(names: Iterable[str], project: Path, root: Path = ROOT) -> None:
+    """Copies files of the project into /work/project of a root."""
     for name in names:
-        target = ROOT / "work/project" / name
+        target = root / "work/project" / name
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(project / name, target)
 
 
-def show(source: Path) -> None:
-    """Makes a folder of this machine visible in the jail, read-only."""
-    target = ROOT / source.relative_to("/")
+def show(source: Path, root: Path) -> None:
+    """Makes a folder of this machine visible in a root, read-only."""
+    target = root / source.relative_to("/")
     target.mkdir(parents=True)
     subprocess.run(["mount", "--bind", "-o", "ro", str(source), str(target)], check=True)
 
 
-def add_device(path: Path) -> None:
-    """Makes a character device, or each in a folder, usable in the jail."""
+def add_device(path: Path, root: Path) -> None:
+    """Makes a character device, or each in a folder, usable in a root."""
     if path.is_dir():
         for inner in path.iterdir():
-            add_device(inner)
+            add_device(inner, root)
         return
-    target = ROOT / path.relative_to("/")
+    target = root / path.relative_to("/")
     target.parent.mkdir(parents=True, exist_ok=True)
     os.mknod(target, stat.S_IFCHR, path.stat().st_rdev)
     target.chmod(0o666)
 
 
+def make_root(root: Path, shown: Iterable[str], devices: Iterable[str]) -> None:
+    """Makes an empty root."""
+    root.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=300m,mode=755", "tmpfs", str(root)], check=True)
+    for name in ("bin", "lib", "lib64"):
+        (root / name).symlink_to(os.readlink(f"/{name}"))
+    for path in shown:
+        show(Path(path), root)
+    for path in devices:
+        add_device(Path(path), root)
+    for name in ("proc", "work"):
+        (root / name).mkdir()
+    (root / "tmp").mkdir()
+    (root / "tmp").chmod(0o1777)
+
+
 def prepare() -> None:
-    """Makes the other root, and the group of processes that has the limits. All of them together get the CPU time of one
+    """Makes the other roots, and the group of processes that has the limits. All of them together get the CPU time of one
     process outside: a submission that forks without end does not hold up the grader."""
     (GROUP.parent / "cgroup.subtree_control").write_text("+cpu +memory +pids")
     GROUP.mkdir()
     for name, limit in LIMITS.items():
         (GROUP / name).write_text(limit)
-    ROOT.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=300m,mode=755", "tmpfs", str(ROOT)], check=True)
-    for name in ("bin", "lib", "lib64"):
-        (ROOT / name).symlink_to(os.readlink(f"/{name}"))
-    for shown in SHOWN:
-        show(Path(shown))
+    make_root(ROOT, SHOWN, DEVICES)
     (ROOT / "etc/alternatives").mkdir()
     (ROOT / "etc/alternatives/cc").symlink_to(os.path.realpath("/usr/bin/cc"))
-    for device in DEVICES:
-        add_device(Path(device))
-    for name in ("proc", "work"):
-        (ROOT / name).mkdir()
-    (ROOT / "tmp").mkdir()
-    (ROOT / "tmp").chmod(0o1777)
+    make_root(PARTNERS, SHOWN[:1], DEVICES[:3])
+    (PARTNERS / INSIDE).mkdir()
+    subprocess.run(["mount", "--rbind", str(ROOT), str(PARTNERS / INSIDE)], check=True)
+
+
+def _apart(root: Path, network: bool, limits: list[str]) -> list[str]:
+    """The beginning of a command: what follows has process ids and mounts of its own, and limits."""
+    return [
+        "sh", "-c", f'echo $$ >{GROUP}/cgroup.procs && exec "$@"', "sh",
+        "unshare", "--mount", "--ipc", "--pid", *([] if network else ["--net"]), "--fork",
+        f"--mount-proc={root}/proc", "prlimit", *limits, "--core=0",
+    ]  # fmt: skip
+
+
+def _words(words: Iterable[str], folder: str, settings: dict[str, str]) -> list[str]:
+    """A command in a folder, with an environment of its own."""
+    variables = {"LC_ALL": "C", "PATH": "/usr/bin", "CCACHE_DISABLE": "1", **settings}
+    return ["env", "-i", f"--chdir={folder}", *(f"{name}={value}" for name, value in variables.items()), *words]
 
 
 def confined(words: Iterable[str], folder: str, network: bool, limits: list[str], **settings: str) -> list[str]:
     """The command that runs a command in the jail, in one of its folders."""
-    variables = {"LC_ALL": "C", "PATH": "/usr/bin", "CCACHE_DISABLE": "1", **settings}
-    return [
-        "sh", "-c", f'echo $$ >{GROUP}/cgroup.procs && exec "$@"', "sh",
-        "unshare", "--mount", "--ipc", "--pid", *([] if network else ["--net"]), "--fork",
-        f"--mount-proc={ROOT}/proc", "prlimit", *limits, "--core=0",
-        "chroot", f"--userspec={NOBODY}:{NOBODY}", "--groups=", str(ROOT),
-        "env", "-i", f"--chdir={folder}", *(f"{name}={value}" for name, value in variables.items()), *words,
-    ]  # fmt: skip
+    return [*_apart(ROOT, network, limits), "chroot", f"--userspec={NOBODY}:{NOBODY}", "--groups=", str(ROOT), *_words(words, folder, settings)]
+
+
+def beside(words: Iterable[str], folder: str) -> list[str]:
+    """The command that runs a command of the partners, in one of their folders, without a network. In a user namespace of its
+    own, it is root there, and enters the jail as the user 1."""
+    maps = f"0 {PARTNER} 1\\n1 {NOBODY} 1\\n"
+    script = f"""mount -t proc -o hidepid=2 proc {PARTNERS}/{INSIDE}/proc || exit 125
+        unshare --user --keep-caps sh -c 'until grep -q {NOBODY} /proc/self/uid_map; do :; done; exec "$@"' sh "$@" &
+        until printf '{maps}' >{PARTNERS}/proc/$!/gid_map; do kill -0 $! || exit 125; done 2>/dev/null
+        printf '{maps}' >{PARTNERS}/proc/$!/uid_map; wait $!"""
+    root = ["chroot", "--userspec=0:0", "--groups=", str(PARTNERS)]
+    return [*_apart(PARTNERS, False, SIMULATES), "sh", "-c", script, "sh", *root, *_words(words, folder, {})]
 
 
 def kill(process: subprocess.Popen[bytes]) -> None:

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Runs a student's client or server over the simulated device, against the project's own program of the other side.
 
-Place: the grader runs it in the jail; sim.py calls it on this machine. Contract: it prints "ok" with the number of runs, or
-"not ok", the reason, and the command that repeats the run. Exit status: 0 or 1. A run is right if all programs end by
-themselves, with the status that is due, and leave nothing behind; each group of tests says what else is due.
+Place: the grader runs it beside the jail, which only the student's program enters; sim.py calls it on this machine. Contract:
+it prints "ok" with the number of runs, or "not ok", the reason, and the command that repeats the run. Exit status: 0 or 1.
+A run is right if all programs end by themselves, with the status that is due, and leave nothing behind; each group of tests
+says what else is due. In the grader the student's program writes only to a file of its own: all else is somebody else's word.
 """
 
 import json
@@ -12,12 +13,13 @@ import shlex
 import sys
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from . import simulation
 from .odd import ODD
-from .simulation import ADDRESS, OF_ITS_OWN, TOP, Lost, Run, calls_of, chosen, simulate
+from .simulation import ADDRESS, OF_ITS_OWN, TOP, Lost, Run, calls_of, chosen
 
 SIDES = {"server": 0, "client": 1}  # places among the programs of a run
 SEEDS = 25  # for each kind of device
@@ -29,6 +31,20 @@ ROCE_ONLY = ("ping-rc-0", "count-atomic-1")
 STREAMS = ("blast-sr-2", "blast-rdma-1")
 KILLED = 128 + 9
 LEFT, WRONG = 121, 124  # exit statuses of verbs-sim, which may be about our programs
+JAIL = Path("/submission")  # where jail.beside has it
+SAID = Path("/tmp/said")  # what the student's program writes to stderr there
+LONGEST = 2_000_000  # characters of it that are read
+ENTER = ("build/course/enter", str(JAIL), "1", str(SAID))
+
+
+def simulate(programs: list[list[str]], *options: str) -> Run:
+    """A run, with what the student's program says in the jail."""
+    if not any(ENTER[0] in words for words in programs):
+        return simulation.simulate(programs, *options)
+    SAID.write_text("")
+    run = simulation.simulate(programs, "--users", *options)
+    with SAID.open(errors="replace") as said:
+        return replace(run, err=run.err + said.read(LONGEST))
 
 
 @dataclass(frozen=True)
@@ -37,7 +53,7 @@ class Pair:
 
     stage: str
     role: str
-    program: str  # the student's
+    program: tuple[str, ...] = ()  # the student's, and how it is started
 
     @property
     def side(self) -> int:
@@ -49,17 +65,17 @@ class Pair:
         """Options of verbs-sim."""
         return [[]] if self.stage in ROCE_ONLY else [[], ["--iwarp"]]
 
-    def path(self, role: str) -> str:
-        """The program of a role."""
+    def start(self, role: str) -> list[str]:
+        """The words that start the program of a role."""
         folder = self.stage if (TOP / self.stage).is_dir() else f"beyond/{self.stage}"
-        return self.program if role == self.role else f"{folder}/{role}"
+        return list(self.program) if role == self.role else [f"{folder}/{role}"]
 
     def programs(self, count: int, *more: str, of_server: str = "", of_clients: str = "", clients: int = 1) -> list[list[str]]:
         """The server, and its clients. If the student's program is a client, the others are the project's."""
         said = ["-q", "-j", "-a", ADDRESS, "-c", str(count), *more]
-        server = [self.path("server"), *said, "-n", str(clients), *of_server.split()]
-        paths = [self.path("client"), *[Pair(self.stage, "", "").path("client")] * (clients - 1)]
-        return [server, *([path, *said, "-v", *of_clients.split()] for path in paths)]
+        server = [*self.start("server"), *said, "-n", str(clients), *of_server.split()]
+        starts = [self.start("client"), *[Pair(self.stage, "").start("client")] * (clients - 1)]
+        return [server, *([*words, *said, "-v", *of_clients.split()] for words in starts)]
 
 
 def told(reason: str, run: Run) -> str:
@@ -113,7 +129,7 @@ def sweep(pair: Pair) -> Iterator[str]:
     side = pair.side
     for device in pair.devices:
         programs = pair.programs(FEW)
-        calls = calls_of(programs, side, *device)
+        calls = calls_of(programs, side, *device, run=simulate)
         sends = [number for number, call in enumerate(calls, 1) if call == "ibv_post_send"][:FEW] if side else []
         for number, how in [*((number, "") for number in chosen(calls, OFTEN)), *((number, ":RETRY_EXC_ERR") for number in sends)]:
             run = simulate(programs, *device, "--fail", f"{side}:{number}{how}")
@@ -142,7 +158,7 @@ def odd(pair: Pair) -> Iterator[str]:
     for row in ODD:
         if row.role != pair.role or not re.fullmatch(row.stages, pair.stage):
             continue
-        line = row.line.format(server=pair.path("server"), client=pair.path("client"), a=f"-a {ADDRESS}")
+        line = row.line.format(server=shlex.join(pair.start("server")), client=shlex.join(pair.start("client")), a=f"-a {ADDRESS}")
         programs = [shlex.split(words) for words in line.split(":::")]
         for device in (device for device in pair.devices if row.device in ("", "--iwarp" if device else "--roce")):
             run = simulate(programs, *device, "--strict")
@@ -157,11 +173,16 @@ Call = dict[str, Any]
 
 
 def traced(programs: list[list[str]], *options: str) -> tuple[Run, list[list[Call]]]:
-    """What verbs-trace says of each."""
-    with tempfile.TemporaryDirectory() as name:
+    """What verbs-trace says of each. In the jail a program writes that to the same folder, and to its own file there."""
+    enters = [len(ENTER) * (words[0] == ENTER[0]) for words in programs]
+    with tempfile.TemporaryDirectory(dir=JAIL / "tmp" if any(enters) else None) as name:
+        Path(name).chmod(0o1777)
         files = [Path(name) / str(n) for n in range(len(programs))]
-        tool = ["verbs-trace/verbs-trace", "-j", "-o"]
-        run = simulate([[*tool, str(file), *words] for file, words in zip(files, programs)], *options)
+        under = []
+        for words, enter, file in zip(programs, enters, files):
+            seen = str(file).removeprefix(str(JAIL)) if enter else str(file)
+            under.append([*words[:enter], f"{TOP}/verbs-trace/verbs-trace", "-j", "-o", seen, *words[enter:]])
+        run = simulate(under, *options)
         return run, [[json.loads(line) for line in file.read_text().splitlines()] for file in files]
 
 
@@ -203,7 +224,7 @@ def calls_(pair: Pair) -> Iterator[str]:
 TESTS = {"calls": calls_, "orderings": orderings, "sweep": sweep, "odd": odd, "ends": ends}
 
 
-def check(stage: str, role: str, program: str, tests: str) -> tuple[int, str]:
+def check(stage: str, role: str, tests: str, *program: str) -> tuple[int, str]:
     """How many runs were as they should be, and the reason why the next one was not, or empty."""
     number = 0
     try:
@@ -218,7 +239,7 @@ def check(stage: str, role: str, program: str, tests: str) -> tuple[int, str]:
 def main() -> int:
     """Returns the exit status."""
     stage, role, program, tests = sys.argv[1:]
-    number, reason = check(stage, role, program, tests)
+    number, reason = check(stage, role, tests, *ENTER, program)
     print(f"not ok: {reason}" if reason else f"ok: {number} runs")
     return int(bool(reason))
 

@@ -23,7 +23,8 @@ from . import jail, witness
 
 TOP = Path(__file__).resolve().parents[1]
 TRACER = ("verbs-trace/verbs-trace", "verbs-trace/libverbs-trace.so")
-SIMULATOR = ("verbs-sim/verbs-sim", "verbs-sim/libverbs-sim.so", "build/tests/peer", "build/course/corrupt", "build/course/misnumber",
+LOADED = "verbs-sim/libverbs-sim.so"  # into a program over the simulated device, by its path
+SIMULATOR = ("verbs-sim/verbs-sim", "build/course/enter", "build/tests/peer", "build/course/corrupt", "build/course/misnumber",
              "course/over_sim.py", "course/odd.py", "course/simulation.py")  # fmt: skip
 BUILD_S = 240
 AWAIT_S = 20
@@ -85,8 +86,7 @@ class Side:
         self.trace = jail.Trace(name) if self.own and program in ("client", "server") else None
         if program == "sim":
             self.own = True
-            words = ["python3", "-B", "-m", "course.over_sim", *what["arguments"]]
-            run = jail.confined(words, "/work/project", False, jail.SIMULATES, **settings)
+            run = jail.beside(["python3", "-B", "-m", "course.over_sim", *what["arguments"]], "/work/project")
         elif self.own:
             tracer = ["/work/verbs-trace", "-j", "-o", self.trace.path] if self.trace else []
             words = [*tracer, f"/work/{program}", *what["arguments"]]
@@ -230,6 +230,18 @@ def run_all(cases: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return every
 
 
+def install(tree: Path, job: dict[str, Any]) -> tuple[int, str]:
+    """Builds the programs, and puts what they need into the jail, and what their partners need beside it. Returns an exit
+    status, and what the compiler said."""
+    built = jail.build(tree, job["commands"], job["programs"], BUILD_S)
+    for name in TRACER:
+        shutil.copy(TOP / name, jail.ROOT / "work")
+    references = [f"{folders.folder(stage)}/{role}" for stage in (job["stage"], "ping-sr-1") for role in ("client", "server")]
+    jail.lend([*TRACER, LOADED], TOP)
+    jail.lend([*TRACER, LOADED, *SIMULATOR, *references], TOP, jail.PARTNERS)
+    return built
+
+
 def main() -> None:
     """Builds the programs, and runs all cases."""
     # If a submission uses up the memory, the kernel should kill it and not this process.
@@ -238,10 +250,7 @@ def main() -> None:
     job = json.loads((folder / "job.json").read_text())
     jail.prepare()
     witness.prepare()
-    status, said = jail.build(folder / "tree", job["commands"], job["programs"], BUILD_S)
-    for name in TRACER:
-        shutil.copy(TOP / name, jail.ROOT / "work")
-    jail.lend([*TRACER, *SIMULATOR, *(f"{folders.folder(stage)}/{role}" for stage in (job["stage"], "ping-sr-1") for role in ("client", "server"))], TOP)
+    status, said = install(folder / "tree", job)
     results = run_all(job["cases"]) if not status else []
     (folder / "results.json").write_text(json.dumps({"status": status, "said": said, "cases": results}))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -77,10 +78,9 @@ def read(argv: list[str], status: int, out: str, err: str) -> Run:
     )  # fmt: skip
 
 
-def calls_of(programs: list[list[str]], side: int, *options: str) -> list[str]:
+def calls_of(programs: list[list[str]], side: int, *options: str, run: Callable[..., Run] = simulate) -> list[str]:
     """The names of the calls that a program makes, in order."""
-    run = simulate(programs, *options, "--trace")
-    return re.findall(rf"^\[ *[\d.]+ us\] {side}\.\d+ +\d+ (\w+)$", run.err, re.MULTILINE)
+    return re.findall(rf"^\[ *[\d.]+ us\] {side}\.\d+ +\d+ (\w+)$", run(programs, *options, "--trace").err, re.MULTILINE)
 
 
 def chosen(calls: list[str], often: int) -> list[int]:
