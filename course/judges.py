@@ -7,6 +7,7 @@ Place: used by cases.py. Contract: a judge returns an empty string, or the reaso
 import json
 import math
 import re
+import struct
 from collections.abc import Callable
 
 from .kernel import seen
@@ -246,30 +247,45 @@ def percentile(values: list[int], percent: float) -> int:
     return sorted(values)[max(0, math.ceil(percent * len(values) / 100) - 1)]
 
 
-def figures(values: list[int]) -> Judge:
+ADD, COUNT, MIN, MAX, MEAN, PERCENTILE = range(6)  # questions of partners/histogram.c
+PERCENTS = (0, 1, 50, 90, 99, 99.9, 100)
+
+
+def questions(values: list[int], first: int) -> list[tuple[int, int]]:
+    """The calls that add the first ones of the values and ask about them, and then the rest, and ask again."""
+    asked = [(COUNT, 0), (MIN, 0), (MAX, 0), (MEAN, 0), *((PERCENTILE, round(10 * percent)) for percent in PERCENTS)]
+    return [*((ADD, value) for value in values[:first]), *asked, *((ADD, value) for value in values[first:]), *asked]
+
+
+def wrong_figures(values: list[int], said: list[int]) -> str:
+    """What is wrong with the answers to the questions about these values."""
+    mean = struct.unpack("d", struct.pack("Q", said[MEAN - COUNT]))[0]
+    found = {"count": said[COUNT - COUNT], "max": said[MAX - COUNT], "mean": mean}
+    exact = {"count": len(values), "max": max(values, default=0), "mean": sum(values) / max(1, len(values))}
+    if values:
+        found["min"], exact["min"] = said[MIN - COUNT], min(values)
+    for name, value in exact.items():
+        if not abs(found[name] - value) <= 1e-6 * value:  # nor is it "not a number"
+            return f"your histogram has {found[name]} as {name} of {len(values)} values; expected: {value:.9g}"
+    for percent, answer in zip(PERCENTS, said[PERCENTILE - COUNT :]):
+        due = percentile(values, percent) if values else 0
+        if abs(answer - due) > due / 100:
+            return f"your histogram has {answer} as percentile {percent:g} of {len(values)} values; expected: {due}, or at most 1 % from it"
+    return ""
+
+
+def figures(values: list[int], first: int) -> Judge:
     """Count, minimum, maximum and mean of the histogram are exact, and its percentiles have an error of at most one
-    percent."""
+    percent: of the first ones of the values, and of all."""
 
     def judge(result: Result) -> str:
-        reason = ended(result["client"], 0, "the program with your histogram")
-        if reason:
-            return reason
-        try:
-            said = json.loads(result["client"]["out"].splitlines()[-1])
-            exact = {"count": len(values), "max": max(values, default=0), "mean": sum(values) / max(1, len(values))}
-            if values:
-                exact["min"] = min(values)
-            for name, value in exact.items():
-                if abs(said[name] - value) > 1e-6 * value:
-                    return f"your histogram has {said[name]} as {name} of {len(values)} values; expected: {value:.9g}"
-            for percent in (0, 1, 50, 90, 99, 99.9, 100):
-                found, due = said["percentiles"][f"{percent:g}"], percentile(values, percent) if values else 0
-                if abs(found - due) > due / 100:
-                    return f"your histogram has {found} as percentile {percent:g} of {len(values)} values; " \
-                           f"expected: {due}, or at most 1 % from it"  # fmt: skip
-        except (ValueError, KeyError, IndexError, TypeError):
-            return "the program with your histogram printed no figures; expected: one line of JSON"
-        return ""
+        calls, said = questions(values, first), result["client"].get("returned", [])
+        if len(said) < len(calls):
+            what = f"the program with your histogram {did(result['client'])}"
+            return f"{what} before call {len(said) + 1} of {len(calls)} returned; {last_words(result['client'])}"
+        answers = [answer for (question, _), answer in zip(calls, said) if question != ADD]
+        half = len(answers) // 2
+        return wrong_figures(values[:first], answers[:half]) or wrong_figures(values, answers[half:])
 
     return judge
 

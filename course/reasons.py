@@ -62,8 +62,7 @@ def _alone(side: Result) -> str:
         _, role, _, tests = side["arguments"]
         return f"make sim DIR=DIR ROLE={role} TESTS={tests}"
     probe = side["program"].removeprefix("probe-")
-    values = side.get("shown") or shlex.join(side["arguments"])
-    return f"cc -std=c11 -I DIR -o /tmp/probe course/partners/{probe}.c DIR/measure/{probe}.c && /tmp/probe {values}"
+    return f"cc -std=c11 -I DIR -o /tmp/probe course/partners/{probe}.c DIR/measure/{probe}.c && /tmp/probe {side['shown']}"
 
 
 def command(case: Result, traced: bool) -> str:

@@ -12,6 +12,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -19,7 +20,7 @@ from typing import Any
 
 from tools import folders
 
-from . import jail, witness
+from . import call, jail, witness
 
 TOP = Path(__file__).resolve().parents[1]
 TRACER = ("verbs-trace/verbs-trace", "verbs-trace/libverbs-trace.so")
@@ -28,6 +29,7 @@ SIMULATOR = ("verbs-sim/verbs-sim", "build/course/enter", "build/tests/peer", "b
              "course/over_sim.py", "course/odd.py", "course/simulation.py")  # fmt: skip
 BUILD_S = 240
 AWAIT_S = 20
+CALLS_S = 20  # for all calls of a function from outside
 TICK_S, MOST_TICK_S, LOOK_S = 0.05, 0.5, 1.0
 LATE_CASES = 3  # after this many late cases the others are not run
 DEFAULT_STEPS = {  # by the sides that a case has
@@ -98,10 +100,10 @@ class Side:
         )
         self.out, self.err = jail.Stream(self.process.stdout), jail.Stream(self.process.stderr)
 
-    def wait(self, text: str, times: int = 1) -> None:
-        """Waits until stderr has the text that many times, or the process has ended, or the limit is reached."""
+    def wait(self, stream: jail.Stream, text: str, times: int = 1) -> None:
+        """Waits until a stream has the text that many times, or the process has ended, or the limit is reached."""
         limit = Limit(AWAIT_S)
-        while not limit.over() and self.process.poll() is None and self.err.kept.count(text.encode()) < times:
+        while not limit.over() and self.process.poll() is None and stream.kept.count(text.encode()) < times:
             time.sleep(TICK_S)  # there is no event to wait for
 
     def leaf(self) -> int:
@@ -111,6 +113,28 @@ class Side:
             children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
             return int(children[0]) if children else pid
         return pid
+
+    def returned(self, calls: list[list[int]]) -> tuple[list[int], int | str]:
+        """What the function returns whose address the program prints, for each of these arguments, and the program's status. If
+        it ends, there are fewer."""
+        self.wait(self.out, "\n")
+        found, begun = list[int](), time.monotonic()
+        watchdog = threading.Timer(CALLS_S, jail.kill, (self.process,))
+        watchdog.start()
+        try:
+            function = int(self.out.kept.split(b"\n")[0], 16) % 2**64
+            for result in call.results(self.leaf(), function, calls):
+                found.append(result)
+            return found, 0
+        except call.Crashed as crash:
+            return found, -int(crash.args[0])
+        except (call.Ended, ValueError, FileNotFoundError):
+            status = self.process.wait()
+            return found, status if time.monotonic() - begun < CALLS_S else f"was still running after {CALLS_S} s"
+        finally:
+            watchdog.cancel()
+            if self.process.poll() is None:
+                jail.kill(self.process)
 
     def interrupt(self) -> None:
         """Sends SIGINT, as Ctrl-C does."""
@@ -177,17 +201,20 @@ class Case:
         if name not in self.sides or name in self.result:
             return
         seconds = self.seconds if not self.result or not self.idle_seconds else self.idle_seconds
+        called: dict[str, Any] = {}
+        if "calls" in self.what[name]:
+            called["returned"], called["status"] = self.sides[name].returned(self.what[name]["calls"])
         limit = Limit(2 if self.late() else seconds, self.idle_seconds, self.activity)
-        self.result[name] = self.sides[name].end(limit, self.late())
+        self.result[name] = {**self.sides[name].end(limit, self.late()), **called}
 
     def step(self, action: str, name: str, *words: Any) -> None:
         """Carries out one step."""
         if action == "start":
             self.sides[name] = Side(self.what[name], f"{self.number}-{name}")
         elif action == "listening":
-            self.sides[name].wait("listening on")
+            self.sides[name].wait(self.sides[name].err, "listening on")
         elif action == "said":
-            self.sides[name].wait(*words)
+            self.sides[name].wait(self.sides[name].err, *words)
         elif action == "seen":
             self.await_seen(name, *words)
         elif action == "interrupt":
