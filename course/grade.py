@@ -129,7 +129,8 @@ def marks_of(checks: list[Check], results: list[dict[str, Any]]) -> list[Mark]:
 def grade(directory: Path, seed: int) -> tuple[Exercise, list[Mark]]:
     """The marks of a submission, with what is drawn from the seed."""
     exercise, source = submitted(directory)
-    checks = CHECKS[exercise.name](random.Random(seed))
+    chance = random.Random(seed)
+    checks = CHECKS[exercise.name](chance)
     scratch = TOP / "build/course"
     scratch.mkdir(parents=True, exist_ok=True)
     cases: list[dict[str, Any]] = []
@@ -139,7 +140,9 @@ def grade(directory: Path, seed: int) -> tuple[Exercise, list[Mark]]:
     with tempfile.TemporaryDirectory(dir=scratch) as name:
         folder = Path(name)
         commands, programs = pack(exercise, source, checks, folder / "tree")
-        found = in_lab({"stage": exercise.stage, "commands": commands, "programs": programs, "cases": cases}, folder)
+        order = chance.sample(range(len(cases)), len(cases))  # numbers of QPs tell which case of the grading it is
+        job = {"stage": exercise.stage, "commands": commands, "programs": programs, "cases": cases, "order": order}
+        found = in_lab(job, folder)
     built = mark_of_build(found["status"], found["said"])
     if not built.points:
         return exercise, [built] + [Mark(0, check.points, check.text, "it was not built") for check in checks]

@@ -172,6 +172,7 @@ class Trace(Stream):
 
     def text(self) -> str:
         """All that was written. To be called once, when the program has ended."""
+        (ROOT / self.path[1:]).unlink()
         os.close(self.writer)
         return super().text()
 

@@ -98,6 +98,29 @@ def complains(words: str) -> Judge:
     return judge
 
 
+def after(of: Result, what: str) -> int:
+    """After how many something happened, as one of our programs says; -1: it does not."""
+    found = re.search(rf"after (\d+) {what}", of["err"])
+    return int(found[1]) if found else -1
+
+
+def refuses_credits(buffers: int) -> Judge:
+    """The client says what is wrong with the credits, and has sent no message for which it had none before."""
+    says = complains("bad credits")
+
+    def judge(result: Result) -> str:
+        returned, sent = after(result["server"], "credits"), after(result["server"], "messages")
+        if reason := says(result):
+            return reason
+        if returned < 0 or not 0 <= sent <= buffers + returned:
+            few = "before our server had returned more than it owed" if returned < 0 else \
+                f"after {sent} messages; expected: at most {buffers + returned}, for which it had credits"  # fmt: skip
+            return f"your client complained of bad credits {few}"
+        return ""
+
+    return judge
+
+
 def own_channel(result: Result) -> str:
     """The ids have an event channel, and each event that was read was acknowledged."""
     every = calls(result["client"])
@@ -153,14 +176,17 @@ def signaled(every: int, count: int) -> Judge:
 
 
 def finds(message: int, offset: int) -> Judge:
-    """The changed byte is found, and the message names it."""
+    """The changed byte is found, the message names it and no other, and it was the last that the server got."""
 
     def judge(result: Result) -> str:
         what, words = f"byte {offset} of message {message} was changed", f"message {message}: byte {offset}"
         reason = ended(result["client"], 1, f"{what}: your client")
-        if reason or re.search(rf"\b{words}\b", result["client"]["err"]):
+        if reason:
             return reason
-        return f"{what}: your client exited with status 1; expected: '{words}'; {last_words(result['client'])}"
+        if re.findall(r"\bmessage \d+: byte \d+", result["client"]["err"]) != [words]:
+            return f"{what}: your client exited with status 1; expected: '{words}', once; {last_words(result['client'])}"
+        sent = after(result["server"], "messages")
+        return "" if sent == message + 1 else f"{what}: your client left after {sent} messages; expected: {message + 1}"
 
     return judge
 

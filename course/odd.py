@@ -9,7 +9,7 @@ from dataclasses import dataclass
 ALL, PING, LADDER = ".*", "ping-sr.*", "ping-sr-.*"
 NEGOTIATE = "ping-sr-[1-5]e?|blast-sr-2|ping-srq-4|ping-rdma-[123]"
 PEER = "build/tests/peer --server --stage 0 {a} -c 9"
-CLIENT = "{client} {a} -c 9 --timeout 5 -q"
+CLIENT = "{client} {a} -c 9 --timeout 5 -q -v"
 INLINE = "env INLINE=%s {client} {a} -q -v -c 9 -s %d"
 
 
@@ -42,7 +42,7 @@ ODD = (
     Odd("a server that does not answer the connect request", "client", PING,
         "ping-sr-1/server {a} -q -n 3 ::: ping-sr-1/client {a} -q -D 6 --rate 1 ::: {client} {a} -q -c 1 --timeout 2", "- 0 1", "no answer"),
     Odd("a byte that is changed", "client", PING,
-        f"env CORRUPT_MESSAGE=2 CORRUPT_BYTE=9 build/course/corrupt {{a}} -q -c 9 ::: {CLIENT} -v", "- 1", "message 2: byte 9"),
+        f"env CORRUPT_MESSAGE=2 CORRUPT_BYTE=9 build/course/corrupt {{a}} -q -c 9 ::: {CLIENT}", "- 1", "message 2: byte 9"),
     Odd("an answer that is too short", "client", PING, f"env CORRUPT_MESSAGE=2 build/course/corrupt {{a}} -q -c 9 ::: {CLIENT}", "- 1", "63 bytes"),
     Odd("a server that refuses", "client", NEGOTIATE, f"{{server}} {{a}} -q --max-size 3 ::: {CLIENT}", "- 1", "refused us"),
     Odd("a device that refuses inline data", "client", PING, f"{{server}} {{a}} -q -c 9 -s 64 ::: {INLINE}" % ("refused", 64), "0 0"),

@@ -26,6 +26,7 @@ SEEDS = 25  # for each kind of device
 MESSAGES, FEW = 30, 2
 MOST_MS = 1000  # simulated; a program that sleeps although there is something to do takes seconds
 OFTEN = 3  # so often a call fails that is made again and again
+MOST_NAMED = 3  # calls in the report of one that failed
 ENDS = 12  # moments at which the other side is killed, or this one is told to stop
 ROCE_ONLY = ("ping-rc-0", "count-atomic-1")
 STREAMS = ("blast-sr-2", "blast-rdma-1")
@@ -137,6 +138,9 @@ def sweep(pair: Pair) -> Iterator[str]:
             due = "transport retry counter exceeded" if how else run.fault.split()[0] if run.fault else ""
             if not reason and due not in run.err and (how or any(run.statuses)):
                 reason = f"it does not say: {due}"
+            named = {call for call in calls if call.startswith(("ibv_", "rdma_")) and call in run.err}
+            if not reason and len(named) > MOST_NAMED:
+                reason = f"it names {len(named)} calls, of which one has failed"
             yield told(f"after {run.fault or 'no failure'}: {reason}", run) if reason else ""
 
 
@@ -164,6 +168,9 @@ def odd(pair: Pair) -> Iterator[str]:
             run = simulate(programs, *device, "--strict")
             statuses = [status for status, due in zip(run.statuses, row.statuses.split()) if due not in (str(status), "-")]
             reason = ended_badly(run, pair.side and len(programs) - 1, {*run.statuses})
+            others = [other.said for other in ODD if other.said not in ("", row.said) and other.said in run.err]
+            if not reason and row.said and others:
+                reason = f"{row.what}: it says '{others[0]}', which it is not about"
             if not reason and (statuses or row.said not in run.err):
                 reason = f"{row.what}: they exited with {run.statuses}; expected: {row.statuses}" + f", and '{row.said}'" * bool(row.said)
             yield told(reason, run) if reason else ""

@@ -8,6 +8,7 @@ stored, and judged elsewhere.
 
 import json
 import os
+import random
 import shutil
 import signal
 import subprocess
@@ -31,6 +32,7 @@ BUILD_S = 240
 AWAIT_S = 20
 CALLS_S = 20  # for all calls of a function from outside
 TICK_S, MOST_TICK_S, LOOK_S = 0.05, 0.5, 1.0
+PORTS = range(20000, 30000)
 LATE_CASES = 3  # after this many late cases the others are not run
 DEFAULT_STEPS = {  # by the sides that a case has
     ("server", "client"): [["start", "server"], ["listening", "server"], ["start", "client"]],
@@ -165,17 +167,17 @@ class Side:
 class Case:
     """A case: its sides, and its steps in their order."""
 
-    def __init__(self, case: dict[str, Any], number: int) -> None:
+    def __init__(self, case: dict[str, Any], port: int) -> None:
         self.what = {name: case[name] for name in ("server", "client", "holder") if name in case}
         self.steps = case.get("steps") or DEFAULT_STEPS[tuple(name for name in ("server", "client") if name in case)]
         self.seconds, self.idle_seconds = case["seconds"], case.get("idle_seconds")
-        self.number = number
+        self.port = port
         self.sides: dict[str, Side] = {}
         self.result: dict[str, Any] = {}
         address = os.environ["LAB_ROCE_ADDR" if case["transport"] == "RoCE" else "LAB_IWARP_ADDR"]
         for side in self.what.values():
             if side.get("connects", True):
-                side["arguments"] += ["-a", address, "-p", str(21000 + number)]
+                side["arguments"] += ["-a", address, "-p", str(port)]
 
     def late(self) -> str:
         """What a process did that did not end in time. The other one, which waits for it, has done the same."""
@@ -210,7 +212,7 @@ class Case:
     def step(self, action: str, name: str, *words: Any) -> None:
         """Carries out one step."""
         if action == "start":
-            self.sides[name] = Side(self.what[name], f"{self.number}-{name}")
+            self.sides[name] = Side(self.what[name], f"{self.port}-{name}")
         elif action == "listening":
             self.sides[name].wait(self.sides[name].err, "listening on")
         elif action == "said":
@@ -244,16 +246,15 @@ def not_run(case: dict[str, Any]) -> dict[str, Any]:
     return {name: result for name in ("server", "client", "holder") if name in case}
 
 
-def run_all(cases: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Runs the cases. Returns their results."""
-    late, every = 0, []
-    for number, what in enumerate(cases):
-        if late >= LATE_CASES:
-            every.append(not_run(what))
-            continue
-        case = Case(what, number)
-        every.append(case.run())
-        late += bool(case.late())
+def run_all(cases: list[dict[str, Any]], order: list[int]) -> list[dict[str, Any]]:
+    """Runs the cases in this order, each with a port that says nothing of it. Returns their results."""
+    ports = random.SystemRandom().sample(PORTS, len(cases))
+    late, every = 0, [not_run(what) for what in cases]
+    for number in order:
+        if late < LATE_CASES:
+            case = Case(cases[number], ports[number])
+            every[number] = case.run()
+            late += bool(case.late())
     return every
 
 
@@ -278,7 +279,7 @@ def main() -> None:
     jail.prepare()
     witness.prepare()
     status, said = install(folder / "tree", job)
-    results = run_all(job["cases"]) if not status else []
+    results = run_all(job["cases"], job["order"]) if not status else []
     (folder / "results.json").write_text(json.dumps({"status": status, "said": said, "cases": results}))
 
 
