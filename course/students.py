@@ -20,6 +20,7 @@ PRIVATE = (
     "course/written-test*.md",
     "tests/exercises/solutions.py",
     "tests/exercises/dishonest.py",
+    "tests/exercises/attacks/*",
     "tests/exercises/forgery.c",
     "tests/exercises/in_jail.py",
     "tests/exercises/test_solutions.py",
