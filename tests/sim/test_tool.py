@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -71,6 +74,25 @@ def test_it_says_who_sleeps_where(which: str, calls: list[str]) -> None:
 def test_servers_sleep_when_all_clients_have_left() -> None:
     server, client = pair(PING_SR_3, 2)
     assert "sleeps in" not in simulate([[*server, "-n", "0"], client]).err
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another user")
+@pytest.mark.parametrize("transport", [[], ["--iwarp"]], ids=["RoCE", "iWARP"])
+def test_a_program_of_another_user(transport: list[str]) -> None:
+    """The run is the same, though neither it nor the others may touch each other's memory, nor it the runner."""
+    server, client = pair(PING_SR_3, 300)
+    subprocess.run(["make", "-s", "build/course/enter"], cwd=TOP, check=True)
+    with tempfile.TemporaryDirectory(dir="/tmp") as name:  # which the other user may enter
+        for file in ("verbs-sim/verbs-sim", "verbs-sim/libverbs-sim.so", client[0]):
+            shutil.copy(TOP / file, name)
+        Path(name).chmod(0o755)
+        (Path(name) / "said").touch()
+        enter = ["build/course/enter", "/", "65534", f"{name}/said", f"{name}/client", *client[1:]]
+        argv = [f"{name}/verbs-sim", *transport, "--users", "--", *server, ":::", *enter]
+        done = subprocess.run(argv, cwd=TOP, capture_output=True, text=True, timeout=60)
+        other, due = read(argv, done.returncode, done.stdout, done.stderr), simulate([server, client], *transport)
+        assert other.statuses == due.statuses == [0, 0], other.why() + (Path(name) / "said").read_text()
+    assert (other.hash, other.left) == (due.hash, "nothing")
 
 
 @pytest.mark.parametrize(
