@@ -13,6 +13,7 @@ from pathlib import Path
 
 from course import jail
 from exercises.dishonest import READS
+from exercises.solutions import TOP
 
 INCLUDES = "#include <dirent.h>\n#include <fcntl.h>\n#include <stdio.h>\n#include <unistd.h>\n"
 OPENS = INCLUDES + """int main(void)
@@ -61,6 +62,20 @@ def ran(source: str) -> str:
     return subprocess.run(run, capture_output=True, text=True, timeout=60).stdout
 
 
+def beside() -> str:
+    """What a program of the submission can do to a partner over the simulated device."""
+    status, said = compiled((Path(__file__).parent / "attacks/reach.c").read_text())
+    if status:
+        return said
+    jail.lend(["build/course/enter"], TOP, jail.PARTNERS)
+    for name in ("work/project/secret", "tmp/said", "tmp/world"):
+        (jail.PARTNERS / name).write_text("")
+        (jail.PARTNERS / name).chmod(0o666)
+    line = "sleep 60 & VERBS_SIM_WORLD=/tmp/world build/course/enter /submission 1 /tmp/said /work/attack; kill $!"
+    done = subprocess.run(jail.beside(["sh", "-c", line], "/work/project"), capture_output=True, text=True, timeout=60)
+    return done.stderr + (jail.PARTNERS / "tmp/said").read_text()
+
+
 def command(*words: str, limit_s: float = 20) -> tuple[int, str]:
     """What a command did in the place of the compiler."""
     with tempfile.TemporaryDirectory() as name:
@@ -78,6 +93,7 @@ def main() -> int:
     secret = Path(sys.argv[1])
     text = secret.read_text().strip()
     jail.prepare()
+    reached = beside()
     opened, listed = ran(OPENS.replace("FILE", str(secret))), ran(LISTS)
     warned = command("sh", "-c", "head -c 5000000 /dev/zero | tr '\\0' x >&2")
     net, late = command("sh", "-c", "cat /proc/net/dev >&2; exit 3"), command("sleep", "10000", limit_s=1)
@@ -91,6 +107,7 @@ def main() -> int:
         "what it says is limited": "" if len(warned[1]) == jail.LONGEST and not warned[0] else f"{warned[0]}, {len(warned[1])}",
         "the compiler has no network": "" if net[0] == 3 and re.findall(r"\w+(?=:)", net[1]) == ["lo"] else f"{net}",
         "a program opens no file of the grader": "" if opened == "uid 65534, pid 1\n" else opened.replace(text, "LEAKED"),
+        "nor reaches a partner over the simulated device": "" if reached == "uid 1\n" else reached,
         "it sees what it needs, and writes nowhere": "" if set(listed.split()) == SEEN else listed,
     }
     for name, why in found.items():

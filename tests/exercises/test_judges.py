@@ -6,6 +6,7 @@ Contract: no program of a submission is run here; tests/graded runs some.
 
 import json
 import re
+import struct
 from collections.abc import Callable
 from random import Random
 
@@ -37,6 +38,7 @@ ALL_WELL = {"client": of(), "server": of(out=counted(300))}
 CONNECT: Result = {"call": "rdma_connect"}
 NOTIFY, EVENT = {"call": "ibv_req_notify_cq"}, {"call": "ibv_get_cq_event"}
 QP: Result = {"call": "rdma_create_qp", "result": 0, "args": {"qp_init_attr": {"cap": {"inline": 64}}}}
+LEFT = "server: the client left after 4 messages"
 COMPLETE = judges.complete("server", "client", 300, True)
 
 
@@ -74,7 +76,7 @@ def test_the_end_comes_before_what_is_missing() -> None:
     every: list[Judge] = [
         judges.innocent("client"), judges.receives_first("client", "rdma_connect"), judges.own_channel,
         judges.signaled(3, 300), judges.inlined(300), judges.numbered(300), judges.sleeps(300),
-        judges.figures([1]), judges.over_sim("client"), judges.both_well,
+        judges.figures([1], 0), judges.over_sim("client"), judges.both_well,
         judges.complains("bad"), judges.finds(3, 7), judges.interrupted("client", "rdma_connect"),
     ]  # fmt: skip
     for judge in every:
@@ -133,7 +135,72 @@ def test_more_inline_data_than_due() -> None:
 
 def test_a_byte_with_more_digits() -> None:
     for text, good in (("message 3: byte 7 is", True), ("message 3: byte 74 is", False), ("message 3: byte 7", True)):
-        assert (judges.finds(3, 7)({"client": of(1, err=text)}) == "") == good, text
+        assert (judges.finds(3, 7)({"client": of(1, err=text), "server": of(err=LEFT)}) == "") == good, text
+
+
+def test_what_is_said_agrees_with_what_was_done() -> None:
+    """The server has seen no more messages than a client sends that has noticed it; and one reason is said, once."""
+    byte, credits = judges.finds(3, 7), judges.refuses_credits(20)
+    lied = "overcredit: too many, after 10 credits\n"
+    for judge, said, seen, reason in (
+        (byte, "message 3: byte 7 is", "after 5 messages", "left after 5 messages; expected: 4"),
+        (byte, "message 3: byte 7 is\nmessage 3: byte 8 is", LEFT, "once"),
+        (byte, "message 3: byte 7 is", "", "left after -1"),
+        (credits, "bad credits: 25", lied + "after 30 messages", ""),
+        (credits, "bad credits: 25", lied + "after 31 messages", "after 31 messages; expected: at most 30"),
+        (credits, "bad credits: 25", lied, "after -1 messages"),
+        (credits, "bad credits: 25", "after 30 messages", "before our server had returned more"),
+        (credits, "another reason", lied + "after 30 messages", "expected: 'bad credits'"),
+    ):
+        found = judge({"client": of(1, err=said), "server": of(err=seen)})
+        assert (reason in found) and bool(found) == bool(reason), (said, seen, found)
+
+
+def test_figures_of_a_histogram() -> None:
+    values, first = [5, 1, 900, 70, 6], 2
+
+    def answers(of_them: list[int]) -> list[int]:
+        mean = struct.unpack("Q", struct.pack("d", sum(of_them) / len(of_them)))[0]
+        by_size = sorted(of_them)
+        percents = [by_size[max(0, -(-percent * len(by_size) // 1000) - 1)] for percent in (0, 10, 500, 900, 990, 999, 1000)]
+        return [len(of_them), min(of_them), max(of_them), mean, *percents]
+
+    good = [0, 0, *answers(values[:first]), 0, 0, 0, *answers(values)]
+    assert judges.figures(values, first)({"client": {**of(), "returned": good}}) == ""
+    for place, name in ((2, "count of 2"), (3, "min of 2"), (5, "mean of 2"), (8, "percentile 50 of 2"), (-1, "percentile 100 of 5")):
+        bad = [*good[: place % len(good)], 77, *good[place % len(good) + 1 :]]
+        assert f" as {name} values" in judges.figures(values, first)({"client": {**of(), "returned": bad}})
+    early = judges.figures(values, first)({"client": {**of(-9), "returned": good[:-1]}})
+    assert early.startswith("the program with your histogram was killed by signal SIGKILL before call 27 of 27")
+
+
+def shape(side: Result) -> tuple[str, ...]:
+    """A command line without its numbers."""
+    return tuple(re.sub(r"\d+", "N", word) for word in side["arguments"])
+
+
+def numbers(side: Result) -> list[int]:
+    """The numbers of a command line."""
+    return [int(word) for word in side["arguments"] if word.isdigit()]
+
+
+def test_no_case_is_told_by_its_command_line() -> None:
+    """If something goes wrong in a case, the submission is started as in one in which all is well."""
+    for name, checks in CHECKS.items():
+        drawn = [check.case for seed in range(100) for check in checks(Random(seed))]
+        for role in ("client", "server"):
+            good: dict[tuple[str, ...], list[list[int]]] = {}
+            odd: dict[tuple[str, ...], list[list[int]]] = {}
+            for case in drawn:
+                own, other = case.get(role, {}), case.get("server" if role == "client" else "client")
+                if own.get("program") != role:
+                    continue
+                well = other and not other["program"].startswith("build/") and ["interrupt", role] not in [step[:2] for step in case.get("steps", [])]
+                (good if well else odd).setdefault(shape(own), []).append(numbers(own))
+            assert odd.keys() <= good.keys(), (name, odd.keys() - good.keys())
+            for words, every in odd.items():
+                for one, other in zip(zip(*every), zip(*good[words])):
+                    assert min(other) - 2 <= min(one) and max(one) <= max(other) + 2, (name, words)
 
 
 def test_a_crash_is_not_innocent() -> None:
