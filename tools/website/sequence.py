@@ -27,7 +27,7 @@ client    ibv_alloc_pd                          common/qp.c                     
 client    ibv_create_cq                         common/qp.c                     our_make_cq
 client    rdma_create_qp                        common/qp.c                     our_cm_make_qp
 client    ibv_reg_mr                            common/memory.c                 our_register
-client    ibv_post_recv                         common/transfer.c               post_recv
+client    ibv_post_recv                         common/transfer.c               our_post_recvs
 client    rdma_connect                          common/connection.c             start_connect
 listener  rdma_get_request                      ping-sr-0/cm_events.c           await_connect_request
 agent     ibv_query_port                        serve/device_check.c            our_check_data_size
@@ -36,16 +36,16 @@ agent     ibv_alloc_pd                          common/qp.c                     
 agent     ibv_create_cq                         common/qp.c                     our_make_cq
 agent     rdma_create_qp                        common/qp.c                     our_cm_make_qp
 agent     ibv_reg_mr                            common/memory.c                 our_register
-agent     ibv_post_recv                         common/transfer.c               post_recv
+agent     ibv_post_recv                         common/transfer.c               our_post_recvs
 agent     rdma_accept                           common/connection.c             accept_client
 agent     ibv_modify_qp                         common/qp.c                     our_setup_rnr_timer
 client    ibv_modify_qp                         common/qp.c                     our_setup_rnr_timer
 client    ibv_post_send                         common/transfer.c               our_post
 agent     ibv_poll_cq                           common/transfer.c               our_poll_cq
-agent     ibv_post_recv                         common/transfer.c               post_recv
+agent     ibv_post_recv                         common/transfer.c               our_post_recvs
 agent     ibv_post_send                         common/transfer.c               our_post
 client    ibv_poll_cq                           common/transfer.c               our_poll_cq
-client    ibv_post_recv                         common/transfer.c               post_recv
+client    ibv_post_recv                         common/transfer.c               our_post_recvs
 client    ibv_query_port                        common/device.c                 our_transport_name
 client    rdma_disconnect                       common/connection.c             our_disconnect
 agent     rdma_get_cm_event rdma_ack_cm_event   ping-sr-0/cm_events.c           take_event
