@@ -14,14 +14,12 @@ import os
 import random
 import re
 import shutil
-import subprocess
 import sys
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from . import formats, make, reasons, trees
+from . import formats, make, reasons, temporary, trees
 from .cases import ITSELF, PARTNER, Check
 from .checks import CHECKS
 from .exercises import EXERCISES, TOP, Exercise
@@ -50,8 +48,11 @@ class Unfit(Exception):
 def own_file(directory: Path, name: str) -> Path | None:
     """A file of the submission; None if it is not a plain file inside its folder."""
     path = directory / name
-    inside = path.resolve() == directory.resolve() / name
-    return path if inside and path.is_file() and path.stat().st_size <= LONGEST_SOURCE else None
+    try:
+        inside = path.resolve() == directory.resolve() / name
+        return path if inside and path.is_file() and path.stat().st_size <= LONGEST_SOURCE else None
+    except (OSError, RuntimeError):  # links that lead to each other
+        return None
 
 
 def submitted(directory: Path) -> tuple[Exercise, str]:
@@ -106,9 +107,9 @@ def in_lab(job: dict[str, Any], folder: Path) -> dict[str, Any]:
     (folder / "job.json").write_text(json.dumps(job))
     command = ["lab/run", "-q", "--writable", str(folder), "--timeout", str(LAB_LIMIT_S), "--",
                sys.executable, "-B", "-m", "course.run_cases", str(folder)]  # fmt: skip
-    result = subprocess.run(command, cwd=TOP, capture_output=True, text=True, timeout=LAB_LIMIT_S + 60)
-    if result.returncode:
-        raise RuntimeError(f"the lab ended with {result.returncode}: {(result.stdout + result.stderr)[-600:]}")
+    status, said = temporary.run(command, LAB_LIMIT_S + 60)
+    if status != 0:
+        raise RuntimeError(f"the lab ended with {status}: {said[-600:]}")
     results: dict[str, Any] = json.loads((folder / "results.json").read_text())
     return results
 
@@ -131,14 +132,11 @@ def grade(directory: Path, seed: int) -> tuple[Exercise, list[Mark]]:
     exercise, source = submitted(directory)
     chance = random.Random(seed)
     checks = CHECKS[exercise.name](chance)
-    scratch = TOP / "build/course"
-    scratch.mkdir(parents=True, exist_ok=True)
     cases: list[dict[str, Any]] = []
     for check in checks:
         if check.case not in cases:
             cases.append(check.case)
-    with tempfile.TemporaryDirectory(dir=scratch) as name:
-        folder = Path(name)
+    with temporary.folder() as folder:
         commands, programs = pack(exercise, source, checks, folder / "tree")
         order = chance.sample(range(len(cases)), len(cases))  # numbers of QPs tell which case of the grading it is
         job = {"stage": exercise.stage, "commands": commands, "programs": programs, "cases": cases, "order": order}
@@ -184,6 +182,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=new_seed(), help="draw counts, sizes and the like from it")
     parser.add_argument("--fit", action="store_true", help="say whether there is something to grade, and no more")
     options = parser.parse_args()
+    temporary.leave_on_signals()
     try:
         if options.fit:
             submitted(options.directory)
