@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from . import cut, edit, over_sim, sim, trees
+from .reasons import printable
 from .trees import TOP
 
 FOLDER = TOP / "course/bugs"
@@ -203,7 +204,7 @@ def judge(options: argparse.Namespace) -> int:
     bug = bug_of(options.directory)
     why = check(bug, options.directory)
     if why:
-        print(f"not fixed. {readable(bug, why)}")
+        print(f"not fixed. {readable(bug, printable(why))}")
         return 1
     print(f"fixed. {bug.lesson}")
     return 0

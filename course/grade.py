@@ -40,6 +40,10 @@ class Mark:
     reason: str
     command: str = ""  # shows it; DIR is the submission's folder
 
+    def __post_init__(self) -> None:
+        """Reasons quote what the submission and its compiler say."""
+        self.reason = reasons.printable(self.reason)
+
 
 class Unfit(Exception):
     """There is nothing to grade."""
@@ -189,13 +193,14 @@ def main() -> int:
             return 0
         exercise, marks = grade(options.directory, options.seed)
     except Unfit as unfit:
-        print(f"make grade: {unfit}", file=sys.stderr)
-        write(options, formats.Outcome("nothing to grade", reason=str(unfit)))
+        reason = reasons.printable(str(unfit))
+        print(f"make grade: {reason}", file=sys.stderr)
+        write(options, formats.Outcome("nothing to grade", reason=reason))
         return 2
     except RuntimeError as failure:
-        print(f"make grade: {failure}", file=sys.stderr)
+        print("make grade: " + "\n".join(map(reasons.printable, str(failure).splitlines())), file=sys.stderr)
         return 1
-    print("\n".join(lines(exercise, marks, options.seed, str(options.directory))))
+    print("\n".join(lines(exercise, marks, options.seed, reasons.printable(str(options.directory)))))
     checks = [vars(mark) for mark in marks]
     write(options, formats.Outcome(f"{exercise.name} (SEED={options.seed})", checks))
     if options.json:

@@ -15,6 +15,11 @@ Result = dict[str, Any]
 SLEEP = "sleep 2;"  # while a server begins to listen, or a client tries
 
 
+def printable(text: str) -> str:
+    """The text without characters that change how a terminal shows it: in their place, what C and Python write for them."""
+    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)
+
+
 def did(of: Result) -> str:
     """What a process did: run_cases.py gives its exit status, or says why it had to be ended."""
     status = of["status"]

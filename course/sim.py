@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from . import edit, grade, over_sim, trees
+from .reasons import printable
 
 COMPILE_LIMIT_S = 120
 
@@ -72,9 +73,9 @@ def main() -> int:
         stage = grade.submitted(options.directory)[0].stage
         runs, why = check(options.directory, stage, options.role, [options.tests])
     except (grade.Unfit, DoesNotBuild) as reason:
-        print(f"make sim: {reason}", file=sys.stderr)
+        print(f"make sim: {printable(str(reason))}", file=sys.stderr)
         return 2
-    print(f"not ok: {why}" if why else f"ok: {runs} runs")
+    print(f"not ok: {printable(why)}" if why else f"ok: {runs} runs")
     return int(bool(why))
 
 
