@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Grades a class: each folder of DIR is one student's submission, or holds several.
+"""Grades a class: each folder or zip in DIR is one student's submission, or holds several (hand_ins.py).
 
 Place: `make grade-all DIR=...` calls it. Contract: writes a line of CSV for each submission as soon as it is graded,
-also for one that cannot be graded; ends a submission that takes longer than the limit. Last, it prints the median of the
-hours that students say they took, which are not checked. Exit status: 0 all were graded; 1 the grader failed for some, or
-ran out of time; 2 there is nothing to grade.
+also for one that cannot be graded; ends a submission that takes longer than the limit. Goes on with a table that is there:
+grades only what has no points in it. Last, it prints the median of the hours that students say they took, which are not
+checked. Exit status: 0 all were graded; 1 the grader failed for some, or ran out of time; 2 there is nothing to grade.
 """
 
 import argparse
@@ -12,19 +12,18 @@ import csv
 import json
 import os
 import re
-import signal
 import statistics
-import subprocess
 import sys
-import tempfile
 import time
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 
-from .exercises import TOP
+from . import temporary
 from .grade import new_seed, own_file
+from .hand_ins import HandIn, Refused, hand_ins
+from .reasons import printable
 
-GRACE_S = 20  # seconds that the lab needs to end its machine
+FORMULA = re.compile(r"(^|[;\t])(?=\s*['=+\-@\uff1d\uff0b\uff0d\uff20])")  # a spreadsheet may take ; for the end of a cell
 SAID_HOURS = re.compile(r"mark: (\d+(?:[.,]\d+)?)")
 
 
@@ -42,37 +41,18 @@ class Row:
     lost: str  # where points were lost, or why there are no points
 
 
-def submissions(directory: Path) -> list[Path]:
-    """The folders to grade. If a student's folder has no file EXERCISE, the folders in it that have one are graded."""
-    found = []
-    for person in sorted(path for path in directory.iterdir() if path.is_dir()):
-        several = [] if (person / "EXERCISE").exists() else sorted(path.parent for path in person.glob("*/EXERCISE"))
-        found += several or [person]
-    return found
-
-
-def run(command: list[str], limit_s: float) -> tuple[int | None, str]:
-    """Runs the grader in a process group of its own, which is killed with it. Returns its exit status (None if it was
-    late), and stderr."""
-    process = subprocess.Popen(command, cwd=TOP, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                               stderr=subprocess.PIPE, text=True, errors="replace", start_new_session=True)  # fmt: skip
-    try:
-        said = process.communicate(timeout=limit_s)[1]
-        return process.returncode, said
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGTERM)
-    try:
-        process.communicate(timeout=GRACE_S)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-    return None, ""
+class Unusable(Exception):
+    """The table cannot be continued."""
 
 
 def plain(text: str) -> str:
-    """The text in a form that no spreadsheet evaluates as a formula."""
-    text = " ".join(text.split())[:1000]
-    return "'" + text if text[:1] in tuple("=+-@") else text
+    """The text in a form that no spreadsheet evaluates as a formula, and no terminal obeys."""
+    return FORMULA.sub(r"\1'", printable(" ".join(text.split())[:1000]))
+
+
+def plain_name(name: str) -> str:
+    """The same of the path of a submission. Two paths never have the same."""
+    return FORMULA.sub(r"\1'", printable(name.replace("\\", "\\\\")))
 
 
 def hours(tree: Path) -> str:
@@ -91,18 +71,22 @@ def hours_of_all(rows: list[Row]) -> list[str]:
     return [f"{name}: {statistics.median(found):g} hours, the median of {len(found)}" for name, found in sorted(said.items())]
 
 
-def grade(tree: Path, name: str, limit_s: float, seed: int) -> tuple[Row, bool]:
+def grade(one: HandIn, limit_s: float, seed: int) -> tuple[Row, bool]:
     """The row of a submission, and whether the grader succeeded."""
-    with tempfile.TemporaryDirectory() as folder:
-        result = Path(folder) / "points.json"
+    row = Row(plain_name(one.name), "", "0", "100", "0", str(seed), "", plain(one.reason))
+    if not one.tree:
+        return row, True
+    with temporary.folder() as folder:
+        result = folder / "points.json"
         begun = time.monotonic()
-        command = [sys.executable, "-B", "-m", "course.grade", str(tree.absolute()), "--json", str(result), "--seed", str(seed)]
-        status, said = run(command, limit_s)
-        row = Row(plain(name), "", "0", "100", f"{time.monotonic() - begun:.0f}", str(seed), hours(tree), "")
+        command = [sys.executable, "-B", "-m", "course.grade", str(one.tree.absolute()), "--json", str(result), "--seed", str(seed)]
+        status, said = temporary.run(command, limit_s)
+        row.seconds, row.hours = f"{time.monotonic() - begun:.0f}", hours(one.tree)
         if status is None:
             row.points, row.lost = "", f"it was not graded within {limit_s:g} s"
         elif status == 2:
-            row.lost = plain(said.removeprefix("make grade: "))
+            where = printable(str(one.tree.absolute()))  # it may be a folder that is removed
+            row.lost = plain(said.removeprefix("make grade: ").replace(where, printable(one.name)))
         elif status or not result.exists():
             row.points, row.lost = "", plain(f"the grader failed: {said[-300:]}")
         else:
@@ -113,34 +97,73 @@ def grade(tree: Path, name: str, limit_s: float, seed: int) -> tuple[Row, bool]:
         return row, status in (0, 2)
 
 
+def graded(table: Path) -> list[Row]:
+    """The rows of a table that have points. A last row that is not whole was being written when a grader was killed."""
+    names = [field.name for field in fields(Row)]
+    with table.open(newline="", encoding="utf-8-sig", errors="replace") as file:
+        first, *rows = list(csv.reader(file)) or [names]
+    if first != names:
+        raise Unusable(f"{table} has other columns than {','.join(names)}")
+    return [row for row in (Row(*cells) for cells in rows if len(cells) == len(names)) if row.points]
+
+
+def seed_of(rows: list[Row], asked: int | None) -> int:
+    """The seed of a table with these rows. All submissions have the same."""
+    seeds = {row.seed for row in rows} or {str(asked or new_seed())}
+    if len(seeds) > 1 or (asked and seeds != {str(asked)}):
+        raise Unusable(f"the table has the seeds {', '.join(sorted(seeds))}, and all submissions get the same: write another CSV")
+    return int(seeds.pop())
+
+
+def write_table(path: Path, rows: list[Row]) -> None:
+    """Writes the head and these rows, all or nothing."""
+    new = path.with_name(path.name + ".new")
+    with new.open("w", newline="", encoding="utf-8") as out:
+        csv.writer(out).writerows([[field.name for field in fields(Row)], *map(astuple, rows)])
+    new.replace(path)
+
+
 def main() -> int:
     """Returns the exit status."""
     parser = argparse.ArgumentParser(prog="make grade-all", description="Grades a class.")
-    parser.add_argument("directory", type=Path)
-    parser.add_argument("--csv", type=Path, metavar="FILE")
+    parser.add_argument("directory", type=Path, help="or a zip")
+    parser.add_argument("--csv", type=Path, metavar="FILE", help="if it is there, go on with it")
     parser.add_argument("--seconds", type=float, default=1200, help="for each submission")
-    parser.add_argument("--seed", type=int, default=new_seed(), help="the same for all submissions")
+    parser.add_argument("--seed", type=int, help="the same for all submissions")
     options = parser.parse_args()
-    if not options.directory.is_dir():
-        print(f"make grade-all: {options.directory} is no folder", file=sys.stderr)
+    temporary.leave_on_signals()
+    try:
+        rows = graded(options.csv) if options.csv and options.csv.exists() else []
+        seed = seed_of(rows, options.seed)
+        with temporary.folder() as folder:
+            every = hand_ins(options.directory, folder)
+            return grade_all(every, rows, options.csv, options.seconds, seed)
+    except (Refused, Unusable) as why:
+        print(f"make grade-all: {printable(str(why))}", file=sys.stderr)
         return 2
-    trees = submissions(options.directory)
-    if not trees:
-        print(f"make grade-all: there is no folder in {options.directory}", file=sys.stderr)
-        return 2
-    good, rows = True, []
-    with options.csv.open("w", newline="") if options.csv else open(os.dup(1), "w") as out:
-        table = csv.writer(out)
-        table.writerow([field.name for field in fields(Row)])
-        for tree in trees:
-            row, done = grade(tree, str(tree.relative_to(options.directory)), options.seconds, options.seed)
+
+
+def grade_all(every: list[HandIn], rows: list[Row], table: Path | None, limit_s: float, seed: int) -> int:
+    """Grades those that have no row yet. Returns the exit status."""
+    good, known = True, {row.submission for row in rows}
+    if table:
+        write_table(table, rows)
+    with table.open("a", newline="", encoding="utf-8") if table else open(os.dup(1), "w", encoding="utf-8") as out:
+        writer = csv.writer(out)
+        if not table:
+            writer.writerow([field.name for field in fields(Row)])
+        for one in (one for one in every if plain_name(one.name) not in known):
+            try:
+                row, done = grade(one, limit_s, seed)
+            except Exception as why:  # one submission never costs another's grade
+                row, done = Row(plain_name(one.name), "", "", "100", "", str(seed), "", plain(f"the grader failed: {why!r}")), False
             good = good and done
             rows.append(row)
-            table.writerow(astuple(row))
+            writer.writerow(astuple(row))
             out.flush()
-            if options.csv:
+            if table:
                 print(f"{row.points or '-':>4} of {row.of}  {row.submission}  {row.exercise}", flush=True)
-    for line in hours_of_all(rows) if options.csv else []:
+    for line in hours_of_all(rows) if table else []:
         print(line)
     return 0 if good else 1
 
