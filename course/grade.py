@@ -26,6 +26,11 @@ from .exercises import EXERCISES, TOP, Exercise
 from .hand_ins import LONGEST_SOURCE
 
 BUILD_POINTS = 10
+# Compiles a file, with nothing in it that tells the compiler not to warn: no such pragma, wherever a macro puts it, and no
+# line that says that the rest is of a system header. gcc keeps both in what it has preprocessed.
+ALL_WARNINGS = r"""gcc -std=c11 -D_GNU_SOURCE -I. -E -C "$1" |
+sed -E '/^# *pragma (GCC|clang) (diagnostic|system_header)/d; s/^(# [0-9]+ "[^"]*").*/\1/' |
+gcc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Wshadow -O2 -x c -fpreprocessed -c -o /dev/null - || true"""
 LAB_LIMIT_S = 1500
 PART_OF_ANOTHER = re.compile(r"^\s|^make\b|^collect2:|^In file included|: In function |messages:$|^compilation term")
 
@@ -82,6 +87,7 @@ def pack(exercise: Exercise, source: str, checks: list[Check], tree: Path) -> tu
     (tree / exercise.file).write_text(source)
     variables = [f"{name}={os.environ[name]}" for name in ("CC", "CFLAGS") if name in os.environ]
     commands, programs = [["make", "-s", "-j2", *variables, "client", "server"]], ["client", "server"]
+    commands.append(["sh", "-c", ALL_WARNINGS, "sh", exercise.file])
     for name in sorted({check.case["client"]["program"] for check in checks if "client" in check.case}):
         if name == "sim":
             make.write(exercise, tree / "sim", solved=True)
