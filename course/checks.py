@@ -154,13 +154,14 @@ def credits_(chance: Random) -> list[Check]:
 def srq(chance: Random) -> list[Check]:
     """One client, and two at once."""
     count, pool = draw_count(chance, 300), chance.randrange(32, 65)
+    low = two_at_once(chance, 0, "RoCE", "--pool", "2", least=1000, rate=500)
     one = key(messages(5, "server", "RoCE", "ping-sr-1", count, "--pool", str(pool)))
     return [
         one,
         messages(5, "server", "iWARP", "ping-sr-1", draw_count(chance), "--pool", str(chance.randrange(4, 9))),
         two_at_once(chance, 5, "RoCE", "--pool", str(chance.randrange(8, 17))),
         Check(30, "server, RoCE: receives are posted in chains", one.case, judges.in_chains(count, pool)),
-        Check(30, "server: the limit is armed", one.case, kernel.limited, KERNEL),
+        Check(30, "server: the limit is armed again and again", low.case, kernel.limited, KERNEL),
         innocent(5, "server", one),
         over_sim(10, "ping-srq-4", "server", "orderings"),
     ]
@@ -170,7 +171,7 @@ def retry(chance: Random) -> list[Check]:
     """A server that starts late, or never."""
     checks = []
     wait = ("-w", str(chance.randrange(12, 18)), "-v")
-    for transport, points in (("RoCE", 20), ("iWARP", 10)):
+    for transport, points in (("RoCE", 15), ("iWARP", 10)):
         attempts, count = chance.randrange(2, 5), draw_count(chance)
         steps = [["start", "client"], ["seen", "client", "rdma_connect", attempts], ["start", "server"]]
         own = side("client", "-c", str(count), *wait)
@@ -181,11 +182,15 @@ def retry(chance: Random) -> list[Check]:
     steps = [["start", "client"], ["seen", "client", "rdma_connect", attempts], ["interrupt", "client"]]
     nobody = case("RoCE", client=side("client", "-c", str(draw_count(chance)), *wait))
     left = case("RoCE", client=side("client", "-c", str(draw_count(chance)), *wait), steps=steps)
+    steps = [["start", "server"], ["listening", "server"], ["start", "client"], ["end", "client"], ["interrupt", "server"]]
+    refused = case("RoCE", server=side("ping-sr-1/server", "--max-size", "3"),
+                   client=side("client", "-c", str(draw_count(chance)), *wait), steps=steps)  # fmt: skip
     return checks + [
         Check(15, "nobody comes: it fails when -w is over", nobody, kernel.tried(2, judges.complains("connection refused"))),
+        Check(10, "a server that refuses it: it does not try again", refused, kernel.gave_up(judges.complains("refused us")), KERNEL),
         Check(10, "Ctrl-C ends it while it tries", left, judges.interrupted("client", "rdma_connect")),
         innocent(5, "client", checks[0]),
-        over_sim(30, "ping-sr-1", "client", "odd"),
+        over_sim(25, "ping-sr-1", "client", "odd"),
     ]
 
 
@@ -194,29 +199,34 @@ def asleep(chance: Random) -> list[Check]:
     count = draw_count(chance)
     # A partner that sleeps, too: one that polls may answer before the client's CQ is armed.
     client = key(messages(10, "client", "RoCE", "ping-sr-3", count))
+    slow = messages(0, "server", "RoCE", "ping-sr-1", 40, partners=("--rate", "5", "-T"))
+    slow.case["steps"] = [["start", "server"], ["listening", "server"], ["start", "client"],
+                          ["said", "client", "ibv_post_send", 5], ["meter", "server"],
+                          ["said", "client", "ibv_post_send", 35], ["meter", "server"]]  # fmt: skip
     return [
         client,
         messages(5, "client", "iWARP", "ping-sr-1", draw_count(chance)),
         messages(5, "server", "RoCE", "ping-sr-1", draw_count(chance)),
         Check(25, "client: it waits for events", client.case, kernel.wakes(count), KERNEL, key=True),
-        Check(10, "client: it does not poll", client.case, judges.sleeps(count)),
+        Check(5, "client: it does not poll", client.case, judges.sleeps(count)),
+        Check(10, "server: it sleeps between messages", slow.case, kernel.idle(slow.judge), KERNEL, key=True),
         innocent(5, "client", client),
         over_sim(10, "ping-sr-3", "client", "orderings"),
-        over_sim(20, "ping-sr-3", "client", "odd"),
+        over_sim(15, "ping-sr-3", "client", "odd"),
     ]
 
 
-def two_at_once(chance: Random, points: int, transport: str, *arguments: str) -> Check:
+def two_at_once(chance: Random, points: int, transport: str, *arguments: str, least: int = 100, rate: int = 20) -> Check:
     """A client is served while another one, which is connected, stays."""
     steps = [
         ["start", "server"], ["listening", "server"],
         ["start", "holder"], ["said", "holder", "ibv_post_send", 3],  # the server is serving it now
         ["start", "client"], ["end", "client"], ["interrupt", "holder"],
     ]  # fmt: skip
-    count = draw_count(chance, 100)
+    count = draw_count(chance, least)
     run = case(
         transport, steps=steps, server=side("server", "-n", "2", *arguments),
-        holder=side("ping-sr-1/client", "-D", "120", "--rate", "20", "-T", "-w", "5"),
+        holder=side("ping-sr-1/client", "-D", "120", "--rate", str(rate), "-T", "-w", "5"),
         client=side("ping-sr-1/client", "-c", str(count), "-v", "-j", "--timeout", "15"),
     )  # fmt: skip
     text = f"server, {transport}: a client is served while another one stays"

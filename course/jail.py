@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """The jail: another root, in the lab's guest, in which a submission is compiled and run.
 
-Place: used by run_cases.py, as root. Contract: what runs there is the user nobody. It sees /usr, read-only, and what
+Place: used by run_cases.py, as root. Contract: what runs there is a user without rights. It sees /usr, read-only, and what
 this module puts beside it: the sources while they are compiled, then the programs; devices and what describes them.
 It has process ids and mounts of its own, and limits on processes, files and memory. What it writes to a stream is
-kept as soon as it is written. Nothing of the project is there but the tools that are loaded into its programs. Over the
-simulated device the partners run in a root of their own, as another user, who can enter the jail; nobody can leave it.
+kept as soon as it is written; nothing else that it wrote is there in the next case. Nothing of the project is there but the
+tools that are loaded into its programs. Over the simulated device the partners run in a root of their own, as another user,
+who can enter the jail; nobody can leave it.
 """
 
 import os
+import random
 import shutil
 import signal
 import stat
@@ -24,6 +26,7 @@ PARTNERS = Path("/run/partners")  # the root of the partners over the simulated 
 INSIDE = "submission"  # where the jail is, in that root
 NOBODY = 65534
 PARTNER = 65533
+USERS = range(100_000, 2**31)  # of cases
 LONGEST = 2_000_000  # bytes of a stream that are kept
 DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/infiniband")
 SHOWN = ("/usr", "/etc/libibverbs.d", "/sys/class/infiniband", "/sys/class/infiniband_verbs",
@@ -108,17 +111,36 @@ def _words(words: Iterable[str], folder: str, settings: dict[str, str]) -> list[
     return ["env", "-i", f"--chdir={folder}", *(f"{name}={value}" for name, value in variables.items()), *words]
 
 
-def confined(words: Iterable[str], folder: str, network: bool, limits: list[str], **settings: str) -> list[str]:
+def begin_case() -> None:
+    """Nothing of the case before is left: no process, no file. (With another user, no key of the kernel's either.)"""
+    (GROUP / "cgroup.kill").write_text("1")
+    while (GROUP / "cgroup.procs").read_text():
+        time.sleep(0.01)  # until those that were killed have ended
+    subprocess.run(["find", str(ROOT / "tmp"), str(PARTNERS / "tmp"), "-xdev", "-mindepth", "1", "-delete"], check=True)
+
+
+def new_user() -> int:
+    """A user for a case. The number says nothing of the case."""
+    return random.SystemRandom().choice(USERS)
+
+
+def cpu_seconds() -> float:
+    """The processor time that all processes in the jail have used so far."""
+    fields = dict(line.split() for line in (GROUP / "cpu.stat").read_text().splitlines())
+    return int(fields["usage_usec"]) / 1e6
+
+
+def confined(words: Iterable[str], folder: str, network: bool, limits: list[str], user: int = NOBODY, **settings: str) -> list[str]:
     """The command that runs a command in the jail, in one of its folders."""
-    return [*_apart(ROOT, network, limits), "chroot", f"--userspec={NOBODY}:{NOBODY}", "--groups=", str(ROOT), *_words(words, folder, settings)]
+    return [*_apart(ROOT, network, limits), "chroot", f"--userspec={user}:{user}", "--groups=", str(ROOT), *_words(words, folder, settings)]
 
 
-def beside(words: Iterable[str], folder: str) -> list[str]:
+def beside(words: Iterable[str], folder: str, user: int) -> list[str]:
     """The command that runs a command of the partners, in one of their folders, without a network. In a user namespace of its
     own, it is root there, and enters the jail as the user 1."""
-    maps = f"0 {PARTNER} 1\\n1 {NOBODY} 1\\n"
+    maps = f"0 {PARTNER} 1\\n1 {user} 1\\n"
     script = f"""mount -t proc -o hidepid=2 proc {PARTNERS}/{INSIDE}/proc || exit 125
-        unshare --user --keep-caps sh -c 'until grep -q {NOBODY} /proc/self/uid_map; do :; done; exec "$@"' sh "$@" &
+        unshare --user --keep-caps sh -c 'until grep -q {user} /proc/self/uid_map; do :; done; exec "$@"' sh "$@" &
         until printf '{maps}' >{PARTNERS}/proc/$!/gid_map; do kill -0 $! || exit 125; done 2>/dev/null
         printf '{maps}' >{PARTNERS}/proc/$!/uid_map; wait $!"""
     root = ["chroot", "--userspec=0:0", "--groups=", str(PARTNERS)]

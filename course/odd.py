@@ -24,6 +24,7 @@ class Odd:
     statuses: str  # of the programs; -: any
     said: str = ""  # a part of stderr
     device: str = ""  # only this: --roce or --iwarp
+    calls: int = 1_000_000  # the most that the student's program makes: more, and it polls or tries again
 
 
 def private_data(hexadecimal: str, good: bool, device: str = "") -> Odd:
@@ -38,13 +39,15 @@ WHOLE = f"{BASE}{0:016x}4f555231"  # up to the magic number
 
 ODD = (
     Odd("a server that falls silent", "client", PING, f"{PEER} --silent-after 3 ::: {CLIENT}", "- 1", "said nothing for 5 s"),
+    Odd("a server that falls silent, while the client sleeps", "client", "ping-sr-[34]", f"{PEER} --silent-after 3 ::: {CLIENT}", "- 1", calls=500),
     Odd("a server that leaves", "client", PING, f"{PEER} --leave-after 3 ::: {CLIENT}", "- 1"),
     Odd("a server that does not answer the connect request", "client", PING,
-        "ping-sr-1/server {a} -q -n 3 ::: ping-sr-1/client {a} -q -D 6 --rate 1 ::: {client} {a} -q -c 1 --timeout 2", "- 0 1", "no answer"),
+        "ping-sr-1/server {a} -q -n 3 ::: ping-sr-1/client {a} -q -D 6 --rate 1 ::: {client} {a} -q -c 1 --timeout 2 -w 9", "- 0 1", "no answer"),
     Odd("a byte that is changed", "client", PING,
         f"env CORRUPT_MESSAGE=2 CORRUPT_BYTE=9 build/course/corrupt {{a}} -q -c 9 ::: {CLIENT}", "- 1", "message 2: byte 9"),
     Odd("an answer that is too short", "client", PING, f"env CORRUPT_MESSAGE=2 build/course/corrupt {{a}} -q -c 9 ::: {CLIENT}", "- 1", "63 bytes"),
     Odd("a server that refuses", "client", NEGOTIATE, f"{{server}} {{a}} -q --max-size 3 ::: {CLIENT}", "- 1", "refused us"),
+    Odd("a server that refuses, and is not asked again", "client", NEGOTIATE, f"{{server}} {{a}} -q --max-size 3 ::: {CLIENT} -w 9", "- 1", "refused us", calls=200),
     Odd("a device that refuses inline data", "client", PING, f"{{server}} {{a}} -q -c 9 -s 64 ::: {INLINE}" % ("refused", 64), "0 0"),
     Odd("a device that grants no inline data", "client", PING, f"{{server}} {{a}} -q -c 9 -s 64 ::: {INLINE}" % ("none", 64), "0 0"),
     Odd("a server with two addresses", "client", PING, "{server} {a} -q -c 9 ::: {client} -a two.example -q -c 9", "0 0",

@@ -176,6 +176,8 @@ def odd(pair: Pair) -> Iterator[str]:
                 reason = f"{row.what}: it says '{others[0]}', which it is not about"
             if not reason and (statuses or row.said not in run.err):
                 reason = f"{row.what}: they exited with {run.statuses}; expected: {row.statuses}" + f", and '{row.said}'" * bool(row.said)
+            if not reason and (made := run.calls[pair.side and len(programs) - 1]) > row.calls:
+                reason = f"{row.what}: it made {made} calls; expected: at most {row.calls}"
             yield told(reason, run) if reason else ""
 
 

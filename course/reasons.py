@@ -85,10 +85,11 @@ def command(case: Result, traced: bool) -> str:
         parts.append({
             "start": f"{_words(sides[name], traced)} {address} & {name}=$!;",
             "interrupt": f"kill -INT ${name};",
-            "end": f"wait ${name};",
+            "end": f"wait ${name};" + " echo exit status $?;" * (name == own),
         }.get(action, SLEEP))  # fmt: skip
-    parts.append(f"wait ${own}; echo exit status $?")
-    text = " ".join(parts).replace(f" & {own}=$!; wait ${own};", ";")  # it is the last to start
+    if ["end", own] not in steps:
+        parts.append(f"wait ${own}; echo exit status $?")
+    text = " ".join(parts).removesuffix(";").replace(f" & {own}=$!; wait ${own};", ";")  # it is the last to start
     for name in sides:
         text = text if f"${name}" in text else text.replace(f" & {name}=$!;", " &")
     return f"lab/run --writable DIR --timeout 60 -- sh -c '{text}'"

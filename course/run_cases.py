@@ -84,17 +84,17 @@ class Limit:
 class Side:
     """One process of a case: the submission's, or a partner."""
 
-    def __init__(self, what: dict[str, Any], name: str) -> None:
+    def __init__(self, what: dict[str, Any], name: str, user: int) -> None:
         program, settings = what["program"], what.get("environment", {})
         self.own = (jail.ROOT / "work" / program).is_file()
         self.trace = jail.Trace(name) if self.own and program in ("client", "server") else None
         if program == "sim":
             self.own = True
-            run = jail.beside(["python3", "-B", "-m", "course.over_sim", *what["arguments"]], "/work/project")
+            run = jail.beside(["python3", "-B", "-m", "course.over_sim", *what["arguments"]], "/work/project", user)
         elif self.own:
             tracer = ["/work/verbs-trace", "-j", "-o", self.trace.path] if self.trace else []
             words = [*tracer, f"/work/{program}", *what["arguments"]]
-            run = jail.confined(words, "/", what.get("connects", True), jail.RUNS, **settings)
+            run = jail.confined(words, "/", what.get("connects", True), jail.RUNS, user, **settings)
         else:
             run = [str(TOP / program), *what["arguments"]]
         self.process = subprocess.Popen(
@@ -171,9 +171,10 @@ class Case:
         self.what = {name: case[name] for name in ("server", "client", "holder") if name in case}
         self.steps = case.get("steps") or DEFAULT_STEPS[tuple(name for name in ("server", "client") if name in case)]
         self.seconds, self.idle_seconds = case["seconds"], case.get("idle_seconds")
-        self.port = port
+        self.port, self.user = port, jail.new_user()
         self.sides: dict[str, Side] = {}
         self.result: dict[str, Any] = {}
+        self.meter: list[list[float]] = []  # a clock, and the CPU time of what is in the jail
         address = os.environ["LAB_ROCE_ADDR" if case["transport"] == "RoCE" else "LAB_IWARP_ADDR"]
         for side in self.what.values():
             if side.get("connects", True):
@@ -212,13 +213,15 @@ class Case:
     def step(self, action: str, name: str, *words: Any) -> None:
         """Carries out one step."""
         if action == "start":
-            self.sides[name] = Side(self.what[name], f"{self.port}-{name}")
+            self.sides[name] = Side(self.what[name], f"{self.port}-{name}", self.user)
         elif action == "listening":
             self.sides[name].wait(self.sides[name].err, "listening on")
         elif action == "said":
             self.sides[name].wait(self.sides[name].err, *words)
         elif action == "seen":
             self.await_seen(name, *words)
+        elif action == "meter":
+            self.meter.append([time.monotonic(), jail.cpu_seconds()])
         elif action == "interrupt":
             self.sides[name].interrupt()
         elif action == "end":
@@ -229,13 +232,14 @@ class Case:
     def run(self) -> dict[str, Any]:
         """Carries out all steps."""
         witness.forget()
+        jail.begin_case()
         for step in self.steps:
             self.step(*step)
         for name in ("client", "holder", "server"):
             self.end(name)
         for name, side in self.sides.items():
             if side.own:
-                self.result[name]["kernel"] = self.seen()
+                self.result[name]["kernel"] = {**self.seen(), "meter": self.meter}
         return self.result
 
 

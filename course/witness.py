@@ -17,6 +17,7 @@ PROBES = """
 p:seen/post rdma_rxe:rxe_post_send qp=$arg1:x64 kernel=$arg2:x64
 p:seen/sent rdma_rxe:do_complete qp=$arg1:x64 opcode=+12($arg2):u32 flags=+16($arg2):u32 imm=+20($arg2):u32 length=+184($arg2):u32 pieces=+196($arg2):u32 first=+216($arg2):u32 key=+220($arg2):u32 other=+236($arg2):u32
 p:seen/modify_srq rdma_rxe:rxe_modify_srq limit=+8($arg2):u32
+p:seen/srq_event ib_uverbs:ib_uverbs_srq_event_handler event=+16($arg1):u32
 r:seen/rdma_connect rdma_ucm:ucma_connect result=$retval:s32
 r:seen/rdma_listen rdma_ucm:ucma_listen result=$retval:s32
 r:seen/get_cq_event ib_uverbs:ib_uverbs_comp_event_read result=$retval:s32
@@ -25,6 +26,7 @@ r:seen/poll_channel ib_uverbs:ib_uverbs_comp_event_poll result=$retval:s32
 # The name of a process may contain anything, but has 16 columns.
 LINE = re.compile(r"^.{16}-\d+ +\( *(\d+|-+)\) \[\d+\] \S+ +[\d.]+: (\w+): \([^)]*\) ?(.*)$")
 OPCODES = ("RDMA_WRITE", "RDMA_WRITE_WITH_IMM", "SEND", "SEND_WITH_IMM", "RDMA_READ", "ATOMIC_CMP_AND_SWP", "ATOMIC_FETCH_AND_ADD")
+SRQ_LIMIT_REACHED = 15
 FLAGS = ("FENCE", "SIGNALED", "SOLICITED", "INLINE")
 
 
@@ -65,7 +67,8 @@ def work_request(numbers: dict[str, int]) -> dict[str, Any]:
 
 def seen(text: str, partners: Container[int]) -> dict[str, Any]:
     """What was seen of all processes but the partners: the work requests that soft-RoCE has carried out, in order; the
-    limits that an SRQ was given; and how often a call succeeded, or the peer refused it, which soft-iWARP returns at once."""
+    limits that an SRQ was given; and how often a call succeeded, or the peer refused it, which soft-iWARP returns at once;
+    found no event (get_cq_event_empty); and how often an SRQ's limit was reached."""
     own = [(name, numbers) for pid, name, numbers in events(text) if pid not in partners]
     queue_pairs = {numbers["qp"] for name, numbers in own if name == "post" and not numbers["kernel"]}
     sent = [numbers for _, name, numbers in events(text) if name == "sent"]
@@ -76,6 +79,8 @@ def seen(text: str, partners: Container[int]) -> dict[str, Any]:
     for call in ("rdma_connect", "rdma_listen", "get_cq_event", "poll_channel"):
         results = [numbers["result"] for name, numbers in own if name == call]
         found[call] = sum(1 for result in results if result >= 0 or -result == errno.ECONNREFUSED)
+    found["get_cq_event_empty"] = sum(1 for name, numbers in own if name == "get_cq_event" and -numbers["result"] == errno.EAGAIN)
+    found["low"] = sum(1 for _, name, numbers in events(text) if name == "srq_event" and numbers["event"] == SRQ_LIMIT_REACHED)
     return found
 
 
