@@ -45,7 +45,7 @@ sim: ## DIR=mine ROLE=client TESTS=odd: run tests over the simulated device that
 	@python3 -B -m course.sim "$(DIR)" "$(ROLE)" "$(TESTS)"
 
 # Built once, and not by each grading.
-grade-all: ## DIR=submissions: grade all folders in it (CSV=file; SECONDS=1200: limit for each; SEED=1: see course/grading.md)
+grade-all: ## DIR=submissions: grade all folders and zips in it, or of a zip (CSV=file: if it is there, go on with it; SECONDS=1200: limit for each; SEED=1: see course/grading.md)
 	$(call needs,DIR)
 	$(call ready,build lab tests,course-build)
 	@python3 -B -m course.grade_all "$(DIR)" $(call option,CSV,csv) $(call option,SECONDS,seconds) $(call option,SEED,seed)
