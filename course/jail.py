@@ -135,7 +135,7 @@ def confined(words: Iterable[str], folder: str, network: bool, limits: list[str]
     return [*_apart(ROOT, network, limits), "chroot", f"--userspec={user}:{user}", "--groups=", str(ROOT), *_words(words, folder, settings)]
 
 
-def beside(words: Iterable[str], folder: str, user: int) -> list[str]:
+def beside(words: Iterable[str], folder: str, user: int = NOBODY) -> list[str]:
     """The command that runs a command of the partners, in one of their folders, without a network. In a user namespace of its
     own, it is root there, and enters the jail as the user 1."""
     maps = f"0 {PARTNER} 1\\n1 {user} 1\\n"

@@ -43,6 +43,23 @@ LISTS = INCLUDES + """int main(void)
 	}
 }
 """
+LEAVES = INCLUDES + """#include <linux/keyctl.h>
+#include <sys/syscall.h>
+int main(void)
+{
+	const char *const names[] = { "/tmp/left", "/var/tmp/left", "/dev/shm/left", "/work/left" };
+
+	for (int i = 0; i < 4; i++)
+		if (!access(names[i], F_OK) || (creat(names[i], 0666) < 0 && !i))
+			printf("%s was there\\n", names[i]);
+	if (syscall(SYS_keyctl, KEYCTL_SEARCH, KEY_SPEC_USER_KEYRING, "user", "left", 0) >= 0)
+		printf("a key was there\\n");
+	syscall(SYS_add_key, "user", "left", "x", 1, KEY_SPEC_USER_KEYRING);
+	if (!fork())
+		pause();
+	printf("ran\\n");
+}
+"""
 SEEN = {"bin", "dev", "etc", "lib", "lib64", "proc", "sys", "tmp", "usr", "work"}
 
 
@@ -82,6 +99,18 @@ def command(*words: str, limit_s: float = 20) -> tuple[int, str]:
         return jail.build(Path(name), [list(words)], [], limit_s)
 
 
+def in_cases() -> str:
+    """What a program prints that runs in two cases, and leaves in the first what it can."""
+    compiled(LEAVES)
+    said = ""
+    for _ in range(2):
+        jail.begin_case()
+        run = jail.confined(["/work/attack"], "/", True, jail.RUNS, jail.new_user())
+        said += subprocess.run(run, capture_output=True, text=True, timeout=60).stdout
+    left = (jail.GROUP / "cgroup.procs").read_text()
+    return said + (f"processes {left}" if left else "")
+
+
 def refused(source: str, *reasons: str) -> str:
     """Empty if the compiler fails, for one of these reasons."""
     status, said = compiled(source)
@@ -108,6 +137,7 @@ def main() -> int:
         "the compiler has no network": "" if net[0] == 3 and re.findall(r"\w+(?=:)", net[1]) == ["lo"] else f"{net}",
         "a program opens no file of the grader": "" if opened == "uid 65534, pid 1\n" else opened.replace(text, "LEAKED"),
         "nor reaches a partner over the simulated device": "" if reached == "uid 1\n" else reached,
+        "nothing of a case is there in the next": "" if (two := in_cases()) == "ran\nran\n" else two,
         "it sees what it needs, and writes nowhere": "" if set(listed.split()) == SEEN else listed,
     }
     for name, why in found.items():

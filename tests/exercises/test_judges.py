@@ -10,7 +10,7 @@ import struct
 from collections.abc import Callable
 from random import Random
 
-from course import cases, judges, kernel, reasons
+from course import cases, grade, judges, kernel, reasons
 from course.checks import CHECKS
 from course.judges import Judge
 from course.reasons import Result
@@ -88,10 +88,46 @@ def test_the_end_comes_before_what_is_missing() -> None:
 
 def test_who_sleeps() -> None:
     """Reads events, and lets poll(2) look at the channel twice for each sleep; one that polls reads as many events."""
-    for events, looks, reason in ((208, 416, ""), (26, 830, ""), (25, 50, "read 25 completion"), (208, 833, "looked 833 times")):
-        client = {**of(), "kernel": {"get_cq_event": events, "poll_channel": looks}}
+    for events, looks, empty, reason in (
+        (208, 416, 0, ""), (26, 830, 2, ""), (25, 50, 0, "read 25 completion"), (208, 833, 0, "looked 833 times"), (208, 3, 9000, "looked 9003 times")
+    ):  # fmt: skip
+        client = {**of(), "kernel": {"get_cq_event": events, "poll_channel": looks, "get_cq_event_empty": empty}}
         found = kernel.wakes(208)({"client": client})
         assert (reason in found) and bool(found) == bool(reason)
+
+
+def test_who_does_not() -> None:
+    """The CPU time between two looks, whatever was used before."""
+    for cpu, reason in ((93.4, ""), (96.5, "used 3.5 s of CPU time in 6.0 s")):
+        server = {**of(), "kernel": {"meter": [[100, 93], [106, cpu]]}}
+        found = kernel.idle(lambda _: "")({"server": server})
+        assert (reason in found) and bool(found) == bool(reason)
+    assert kernel.idle(lambda _: "it crashed")({"server": of(-11)}) == "it crashed"
+
+
+def test_who_tries_again() -> None:
+    refused = judges.complains("refused us")
+    for times, err, reason in ((1, "refused us", ""), (7, "refused us", "called rdma_connect 7 times"), (1, "gone", "expected: 'refused us'")):
+        found = kernel.gave_up(refused)({"client": {**of(1, err=err), "kernel": {"rdma_connect": times}}})
+        assert (reason in found) and bool(found) == bool(reason)
+
+
+def test_who_arms_again() -> None:
+    table: list[tuple[list[int], str]] = [
+        ([1] * 40, ""), ([1], "armed the limit 1 times, and it was reached 1 times"), ([1, 0] * 9, "limit to 0"), ([], "did not call")
+    ]  # fmt: skip
+    for limits, reason in table:
+        found = kernel.limited({"server": {**of(), "kernel": {"limits": limits, "low": len(limits)}}})
+        assert (reason in found) and bool(found) == bool(reason)
+
+
+def test_what_a_terminal_would_obey() -> None:
+    """Wherever a reason is from."""
+    bad = "\x1b]0;x\x07\x9b2J\u202e\udcff"
+    reasons_ = [COMPLETE({"client": of(1, err=bad), "server": of()}), grade.mark_of_build(1, f"x.c:1: error: {bad}").reason,
+                judges.over_sim("client")({"client": of(1, f"not ok: {bad}")})]  # fmt: skip
+    for reason in reasons_:
+        assert "0;x" in reason and grade.Mark(0, 1, "", reason).reason.isprintable()
 
 
 def test_what_the_partner_has_counted() -> None:
@@ -250,6 +286,13 @@ def test_what_is_stopped() -> None:
     run = cases.case("RoCE", server=cases.side("server"), steps=steps)
     due = "'DIR/server -a $LAB_ROCE_ADDR & server=$!; sleep 2; kill -INT $server; wait $server; echo"
     assert due in reasons.command(run, False)
+
+
+def test_who_ends_before_the_other() -> None:
+    """Its exit status is shown where it ends."""
+    run = next(check.case for check in CHECKS["retry"](Random(1)) if "refuses" in check.text)
+    due = " -v -a $LAB_ROCE_ADDR; echo exit status $?; kill -INT $server'"
+    assert reasons.command(run, False).endswith(due)
 
 
 def test_every_check_has_a_command() -> None:

@@ -122,3 +122,15 @@ def test_immediate_data_is_big_endian() -> None:
 def test_calls_that_failed_do_not_count() -> None:
     text = connected(OWN, 0) + connected(OWN, -22) + connected(OWN, -111) + connected(PARTNER, 0)
     assert witness.seen(text, [PARTNER])["rdma_connect"] == 2  # 111: ECONNREFUSED
+
+
+def test_reads_without_an_event() -> None:
+    read = "get_cq_event: (vfs_read+0xb3/0x150 <- ib_uverbs_comp_event_read) result="
+    found = witness.seen(line(OWN, f"{read}8") + 3 * line(OWN, f"{read}-11") + line(PARTNER, f"{read}-11"), [PARTNER])
+    assert (found["get_cq_event"], found["get_cq_event_empty"]) == (1, 3)
+
+
+def test_limits_that_are_reached() -> None:
+    """Whoever runs when the driver says it; 13 is another event."""
+    events = [line(process, f"srq_event: (ib_uverbs_srq_event_handler+0x0/0x1) event={number}") for process, number in ((0, 15), (PARTNER, 15), (0, 13))]
+    assert witness.seen("".join(events), [PARTNER])["low"] == 2

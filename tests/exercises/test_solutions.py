@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from course import make
+from course import grade, make
 from course.exercises import EXERCISES, Exercise
 from exercises import dishonest, solutions
 
@@ -31,4 +31,18 @@ def test_an_exercise(exercise: Exercise, tmp_path: Path) -> None:
     for source in ((tmp_path / exercise.file).read_text(), solutions.right(exercise)):
         (tmp_path / exercise.file).write_text(source)
         said = subprocess.run([*command, exercise.file], cwd=tmp_path, capture_output=True, text=True)
-        assert (said.returncode, said.stderr) == (0, "")
+        assert (said.returncode, said.stderr, warnings(tmp_path, exercise.file)) == (0, "", "")
+
+
+def warnings(tree: Path, file: str) -> str:
+    """What the grader hears of the compiler, whatever the file tells it."""
+    return subprocess.run(["sh", "-c", grade.ALL_WARNINGS, "sh", file], cwd=tree, capture_output=True, text=True, check=True).stderr
+
+
+@pytest.mark.parametrize("name", dishonest.SILENCERS)
+def test_a_warning_is_heard(name: str, tmp_path: Path) -> None:
+    (tmp_path / "a.c").write_text(dishonest.SILENCERS[name])
+    silent = subprocess.run(["gcc", "-std=c11", "-Wall", "-Wextra", "-c", "-o", "/dev/null", "a.c"], cwd=tmp_path, capture_output=True, text=True)
+    assert silent.stderr == "", "this silences nothing"
+    mark = grade.mark_of_build(0, warnings(tmp_path, "a.c"))
+    assert mark.points == grade.BUILD_POINTS // 2 and "defined but not used" in mark.reason
