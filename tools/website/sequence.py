@@ -40,10 +40,10 @@ agent     ibv_post_recv                         common/transfer.c               
 agent     rdma_accept                           common/connection.c             accept_client
 agent     ibv_modify_qp                         common/qp.c                     our_setup_rnr_timer
 client    ibv_modify_qp                         common/qp.c                     our_setup_rnr_timer
-client    ibv_post_send                         common/transfer.c               our_post
+client    ibv_post_send                         common/transfer.c               post_list
 agent     ibv_poll_cq                           common/transfer.c               our_poll_cq
 agent     ibv_post_recv                         common/transfer.c               our_post_recvs
-agent     ibv_post_send                         common/transfer.c               our_post
+agent     ibv_post_send                         common/transfer.c               post_list
 client    ibv_poll_cq                           common/transfer.c               our_poll_cq
 client    ibv_post_recv                         common/transfer.c               our_post_recvs
 client    ibv_query_port                        common/device.c                 our_transport_name
