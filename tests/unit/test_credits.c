@@ -51,7 +51,7 @@ UNIT_TESTS(no_more_than_are_owed, UNIT_LENGTH(returned))
 		.posted = POSTED, .credited = CREDITED, .credits = slots, .credit_mr = &mr
 	};
 	static struct our_run run;
-	struct our_control client = { .qp = &qp, .user = &run };
+	struct our_private client = { .head = { .qp = &qp, .user = &run } };
 	const struct returned *one = &returned[_i];
 	struct our_completion completion = { .wr_id = OUR_WR_ID_RECV | SLOT,
 					     .byte_len = one->length };
@@ -59,7 +59,7 @@ UNIT_TESTS(no_more_than_are_owed, UNIT_LENGTH(returned))
 
 	memcpy(slots + SLOT * OUR_CREDIT_LENGTH, &wire, sizeof(wire));
 	capture_start();
-	ck_assert_int_eq(our_take_credits(&client, &blast, &completion), one->ret);
+	ck_assert_int_eq(our_take_credits(&client.head, &blast, &completion), one->ret);
 	ck_assert_uint_eq(blast.credited, CREDITED + (one->ret ? 0 : one->credits));
 	ck_assert_uint_eq(run.stream.credit_messages, !one->ret);
 	ck_assert_uint_eq(receives_posted, !one->ret);

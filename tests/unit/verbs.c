@@ -22,9 +22,10 @@ static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_
 {
 	(void)qp;
 	for (; wr; wr = wr->next) {
-		*bad_wr = wr;
-		if (wr == unit_refused)
+		if (wr == unit_refused) {
+			*bad_wr = wr;
 			return ENOMEM;
+		}
 		unit_posted++;
 	}
 	return 0;
