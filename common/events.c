@@ -184,11 +184,6 @@ int our_await_cm_event(struct our_control *control, enum rdma_cm_event_type expe
 	return control->config->waiting.cm->await(control, expected, called);
 }
 
-int our_await_disconnect(struct our_control *control, uint64_t limit_s)
-{
-	return control->config->waiting.cm->await_end(control, our_end_of_wait(limit_s));
-}
-
 int our_how_ended(struct our_control *control)
 {
 	return control->config->waiting.cm->ended(control);
@@ -288,8 +283,9 @@ int our_cause_of_flush(struct our_control *control)
 		 * On other transports the cause is the removal of the device, or a thread that has
 		 * not reported yet.
 		 */
-		ret = our_await_disconnect(control,
-					   our_flush_may_be_early(control) ? OUR_FLUSH_LIMIT_S : 1);
+		ret = control->config->waiting.cm->await_end(
+			control,
+			our_end_of_wait(our_flush_may_be_early(control) ? OUR_FLUSH_LIMIT_S : 1));
 		end = our_how_ended(control);
 	}
 	if (ret == EINTR)
@@ -339,4 +335,22 @@ int our_report_end(struct our_control *control, int ret)
 	if (our_stop_requested(control->stop))
 		return EINTR;
 	return report_end(control, our_cause_of_flush(control));
+}
+
+int our_await_disconnect(struct our_control *control, uint64_t limit_s)
+{
+	const uint64_t *idle_ns = &our_private(control)->idle_ns;
+	uint64_t next_ns, until_ns = our_end_of_wait(limit_s);
+	int ret;
+
+	do {
+		next_ns = control->connected && *idle_ns < until_ns ? *idle_ns : until_ns;
+		ret = control->config->waiting.cm->await_end(control, next_ns);
+		/* An agent on its listener's channel has waited for nothing. */
+		if (ret != ETIMEDOUT || next_ns == until_ns || our_now_ns() < next_ns)
+			return ret;
+		ret = our_idle(control, our_now_ns());
+	} while (!ret);
+	ret = our_report_end(control, ret); /* a keepalive may have been flushed */
+	return ret == ECONNRESET ? 0 : ret;
 }

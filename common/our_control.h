@@ -270,16 +270,17 @@ struct our_config {
 	void (*report)(void *context, const struct our_error *error);
 	void *context;
 
-	struct our_stop *stop;    /* ends every wait; NULL: nothing does */
-	unsigned int timeout_s;   /* the limit of each wait, in seconds; 0: none */
-	unsigned int keepalive_s; /* after so many seconds without a word from the peer, and with no
-				   * send of our_post under way, ask whether its host is there; 0:
-				   * never */
+	struct our_stop *stop;  /* ends every wait; NULL: nothing does */
+	unsigned int timeout_s; /* the limit of each wait, in seconds; 0: none */
+	unsigned int
+		keepalive_s; /* after so many seconds without a word from the peer, ask its host
+				   * whether it is there; 0: never. A host that is answers although
+				   * its program is slow and posts no receives */
 
 	/*
 	 * How often a device repeats, except on iWARP; 0 in one of these stands for its default.
 	 * retry_count, of a client: how often both sides repeat what nobody acknowledges: 1 to 7
-	 * (default 6). rnr_retry_count: how often the *peer* repeats a message for which we have no
+	 * (default 6; to soft-RoCE 7 means forever, and nothing notices a dead host). rnr_retry_count: how often the *peer* repeats a message for which we have no
 	 * receive: 1 to 6; 7: forever (default); OUR_NEVER. rnr_timer: the code of the time after
 	 * which it does (default 12: 0.64 ms). See rdma_connect(3), ibv_modify_qp(3).
 	 */
@@ -598,7 +599,7 @@ int our_post(struct our_control *control, struct ibv_send_wr *wr, struct ibv_sen
  * RETURN VALUE: 0 and *completion; or an errno value. Pass it to our_report_end.
  * ERRORS: not reported: EINTR; ECONNRESET: the peer has disconnected, or a work request was
  * flushed; ETIMEDOUT: nothing came in time (wait_until_ns, or config->timeout_s); EHOSTUNREACH: the
- * peer's host does not answer; ENODEV: the device was removed. Of a completion in error:
+ * peer's host does not answer (iWARP; elsewhere ECONNABORTED); ENODEV: the device was removed. Of a completion in error:
  * ECONNABORTED: the peer is the cause; EIO: this side is; EPIPE: the device could not send.
  * SEE ALSO: ibv_poll_cq(3), ibv_get_cq_event(3)
  */
@@ -628,9 +629,10 @@ int our_completion_fd(const struct our_control *control);
 
 /*
  * our_await_disconnect - wait until the connection has ended
- * For the side that has nothing more to send, for `limit_s` seconds at most (0: no limit).
+ * For the side that has nothing more to send, for `limit_s` seconds at most (0: no limit). It asks
+ * for the peer's host, too: config->keepalive_s. Completions stay for our_await_completion.
  * RETURN VALUE: 0, and control->ended says how; or an errno value.
- * ERRORS: EINTR, ETIMEDOUT: not reported.
+ * ERRORS: EINTR, ETIMEDOUT: not reported; else as our_look_after.
  * SEE ALSO: rdma_get_cm_event(3)
  */
 int our_await_disconnect(struct our_control *control, uint64_t limit_s);
@@ -665,8 +667,10 @@ int our_cm_fd(const struct our_control *control);
  * our_look_after - ask whether the host of a silent peer is still there, for event loops
  * To be called for each connection, from when it is made, when the *timeout_ms milliseconds that the
  * last call has set are over, or more often; -1: no need. config->keepalive_s limits the silence.
+ * It finds the answer itself, also if nobody takes the connection's completions.
  * RETURN VALUE: 0; or an errno value: our_close the connection.
- * ERRORS: EHOSTUNREACH: no answer for 20 seconds; ECONNRESET; EIO: the device has failed.
+ * ERRORS: ECONNABORTED: the device has given up the peer's host, after its retries; EHOSTUNREACH:
+ * on iWARP, where TCP does not, no answer for 20 seconds; EIO: the device has failed; ECONNRESET.
  */
 int our_look_after(struct our_control *control, int *timeout_ms);
 

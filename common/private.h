@@ -166,6 +166,12 @@ static inline bool our_shares_cq(const struct our_control *control)
 int our_device_next_wc(struct our_device *device, const struct ibv_wc **wc);
 
 /*
+ * Takes the completion of this connection's keepalive, wherever it is: see our_find_keepalive.
+ * Returns 0 and *wc; EAGAIN: there is none; or EIO, reported.
+ */
+int our_device_take_keepalive(struct our_control *control, struct ibv_wc *wc);
+
+/*
  * A completion that is not handed out any more: if it is of a receive from the shared queue, posts
  * that again. Returns 0 or an errno value, reported.
  */

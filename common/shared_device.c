@@ -436,15 +436,32 @@ int our_device_post_again(struct our_device *device, const struct ibv_wc *wc)
 	return our_device_post_recv(device, (uint32_t)index);
 }
 
-/* Of wc[0] to wc[n - 1], keeps those of other QPs. Returns how many these are. */
-static int without_qp(struct our_device *device, struct ibv_wc *wc, int n, uint32_t qp_num)
+/* What is taken out of the completions at hand: see drain_shared_cq. */
+struct sought {
+	uint32_t qp_num;
+	struct ibv_wc *keepalive; /* where to copy that of its keepalive; NULL: all of it goes */
+	bool found;
+};
+
+static bool is_sought(struct our_device *device, const struct ibv_wc *wc, struct sought *sought)
+{
+	if (wc->qp_num != sought->qp_num || (sought->keepalive && wc->wr_id != OUR_WR_ID_KEEPALIVE))
+		return false;
+	sought->found = true;
+	if (sought->keepalive)
+		*sought->keepalive = *wc;
+	else
+		our_device_post_again(device, wc); /* what was sent: see `sending` */
+	return true;
+}
+
+/* Of wc[0] to wc[n - 1], keeps those that are not sought. Returns how many these are. */
+static int without(struct our_device *device, struct ibv_wc *wc, int n, struct sought *sought)
 {
 	int i, kept = 0;
 
 	for (i = 0; i < n; i++) {
-		if (wc[i].qp_num == qp_num)
-			our_device_post_again(device, &wc[i]); /* what was sent: see `sending` */
-		else
+		if (!is_sought(device, &wc[i], sought))
 			wc[kept++] = wc[i];
 	}
 	return kept;
@@ -459,32 +476,57 @@ static void put_into_backlog(struct our_shared_device *shared, const struct ibv_
 				shared->backlog_size] = wc[i];
 }
 
+/* As many as the backlog has room for. Returns how many there were; or a negative number, reported. */
+static int poll_into_backlog(struct our_device *device, struct sought *sought)
+{
+	struct our_shared_device *shared = our_shared(device);
+	uint32_t room = shared->backlog_size - shared->backlog_n;
+	struct ibv_wc wc[OUR_POLL_BATCH];
+	int polled;
+
+	polled = ibv_poll_cq(device->cq, room < OUR_POLL_BATCH ? (int)room : OUR_POLL_BATCH, wc);
+	if (polled < 0)
+		our_tell_error(device->config, "ibv_poll_cq", EIO, NULL);
+	put_into_backlog(shared, wc, without(device, wc, polled, sought));
+	return polled;
+}
+
 /*
+ * Takes what is sought out of the completions at hand and of those in the CQ, which it polls: the
+ * others go into the backlog. Returns 0 or EIO, reported.
+ *
  * The descriptor stays as it is: if the CQ is armed, each completion that is polled here has made its
  * event, and otherwise the program has not been told EAGAIN yet.
  */
-static void drain_shared_cq(struct our_device *device, uint32_t qp_num)
+static int drain_shared_cq(struct our_device *device, struct sought *sought)
 {
 	struct our_shared_device *shared = our_shared(device);
 	struct our_batch *batch = &shared->batch;
-	struct ibv_wc wc[OUR_POLL_BATCH];
 	uint32_t before = shared->backlog_n;
+	struct ibv_wc wc;
 	int polled;
 
-	batch->polled = batch->next + without_qp(device, batch->wc + batch->next,
-						 batch->polled - batch->next, qp_num);
+	batch->polled = batch->next + without(device, batch->wc + batch->next,
+					      batch->polled - batch->next, sought);
 	while (before--) { /* through all of it once, from its front to its end */
-		wc[0] = shared->backlog[shared->backlog_first];
+		wc = shared->backlog[shared->backlog_first];
 		shared->backlog_first = (shared->backlog_first + 1) % shared->backlog_size;
 		shared->backlog_n--;
-		put_into_backlog(shared, wc, without_qp(device, wc, 1, qp_num));
+		put_into_backlog(shared, &wc, without(device, &wc, 1, sought));
 	}
-	do {
-		polled = ibv_poll_cq(device->cq, OUR_POLL_BATCH, wc);
-		if (polled < 0)
-			our_tell_error(device->config, "ibv_poll_cq", EIO, NULL);
-		put_into_backlog(shared, wc, without_qp(device, wc, polled, qp_num));
-	} while (polled > 0);
+	do
+		polled = poll_into_backlog(device, sought);
+	while (polled > 0);
+	return polled ? EIO : 0;
+}
+
+int our_device_take_keepalive(struct our_control *control, struct ibv_wc *wc)
+{
+	struct sought sought = { .qp_num = control->qp->qp_num, .keepalive = wc };
+	int ret = drain_shared_cq(control->device, &sought);
+
+	control->counters.completions += sought.found;
+	return ret || sought.found ? ret : EAGAIN;
 }
 
 /* A CQ of the connection's own, whose completions end with it. */
@@ -506,11 +548,12 @@ static void drain_own_cq(struct our_control *control)
 
 void our_give_back_receives(struct our_control *control)
 {
+	struct sought all = { .qp_num = control->qp->qp_num };
 	struct our_device *device = control->device;
 
 	await_last_receive(control);
 	if (device->cq)
-		drain_shared_cq(device, control->qp->qp_num);
+		drain_shared_cq(device, &all);
 	else if (device->srq)
 		drain_own_cq(control);
 }

@@ -368,8 +368,11 @@ int our_await_time(struct our_control *control, uint64_t until_ns,
 int our_poll_cq(struct our_control *control)
 {
 	struct our_batch *batch = &our_private(control)->batch;
-	int polled = ibv_poll_cq(control->cq, OUR_POLL_BATCH, batch->wc);
+	int polled;
 
+	if (batch->next != batch->polled) /* our_find_keepalive has found them */
+		return batch->polled - batch->next;
+	polled = ibv_poll_cq(control->cq, OUR_POLL_BATCH, batch->wc);
 	control->counters.polls++;
 	if (polled < 0)
 		return -our_tell_error(control->config, "ibv_poll_cq", EIO, NULL);
@@ -391,6 +394,53 @@ static bool is_answer(struct our_control *control, const struct ibv_wc *wc)
 	control->counters.completions--;
 	control->config->waiting.cm->keepalive->answered(control);
 	return true;
+}
+
+/* Polls the CQ for as many completions as the batch has room for, behind those that are in it. */
+static int poll_behind(struct our_control *control)
+{
+	struct our_batch *batch = &our_private(control)->batch;
+	int polled, n = batch->polled - batch->next;
+
+	memmove(batch->wc, batch->wc + batch->next, (size_t)n * sizeof(*batch->wc));
+	batch->next = 0;
+	batch->polled = n;
+	polled = ibv_poll_cq(control->cq, OUR_POLL_BATCH - n, batch->wc + n);
+	if (polled < 0)
+		return our_tell_error(control->config, "ibv_poll_cq", EIO, NULL);
+	control->counters.completions += (uint64_t)polled;
+	batch->polled += polled;
+	return 0;
+}
+
+/* Takes the completion of a keepalive out of the batch. Returns 0 and *wc, EAGAIN, or EIO. */
+static int take_keepalive(struct our_control *control, struct ibv_wc *wc)
+{
+	struct our_batch *batch = &our_private(control)->batch;
+	int i = 0, ret = poll_behind(control);
+
+	if (ret)
+		return ret;
+	while (i < batch->polled && batch->wc[i].wr_id != OUR_WR_ID_KEEPALIVE)
+		i++;
+	if (i == batch->polled)
+		return EAGAIN;
+	*wc = batch->wc[i];
+	batch->polled--;
+	memmove(batch->wc + i, batch->wc + i + 1, (size_t)(batch->polled - i) * sizeof(*wc));
+	return 0;
+}
+
+int our_find_keepalive(struct our_control *control)
+{
+	struct our_completion none;
+	struct ibv_wc wc;
+	int ret = our_shares_cq(control) ? our_device_take_keepalive(control, &wc)
+					 : take_keepalive(control, &wc);
+
+	if (ret)
+		return ret;
+	return is_answer(control, &wc) ? 0 : our_hand_out_wc(control, &wc, &none);
 }
 
 /* Takes the next completion; has `poll` look for some while there is none. */

@@ -25,6 +25,7 @@ struct our_batch {
 /* The state of keepalives, where a way of waiting has them: see ping-sr-2/keepalive.h. */
 struct our_keepalive {
 	uint64_t completions; /* the connection's counter, when it was last checked */
+	uint64_t asked_ns;    /* since when nothing has come while one is under way */
 	uint32_t silences;    /* checks in a row before which nothing had come */
 	bool written_to;      /* by the peer, since the last check: see our_note_life */
 	bool under_way;       /* posted, and not completed */
@@ -363,10 +364,21 @@ int our_make_cq(struct our_control *control, struct ibv_comp_channel *channel);
 void our_free_cq(struct our_control *control);
 
 /*
- * Polls the CQ once, and keeps what it finds for our_await_completion. Returns how many completions
- * there are, or -EIO, reported. To be called while none is at hand. See ibv_poll_cq(3).
+ * Polls the CQ once, unless completions are at hand, and keeps what it finds for
+ * our_await_completion. Returns how many completions are at hand, or -EIO, reported. See
+ * ibv_poll_cq(3).
  */
 int our_poll_cq(struct our_control *control);
+
+/*
+ * Whether the keepalive that is under way has completed: looks for it among the completions at hand
+ * and in the CQ, and keeps the others for those who take them. So a keepalive is found on a
+ * connection whose completions nobody takes, too; but not behind OUR_POLL_BATCH others.
+ *
+ * Returns 0: it was answered; EAGAIN: it has not completed; or how it has failed, as
+ * our_await_completion does.
+ */
+int our_find_keepalive(struct our_control *control);
 
 /*
  * Whether to go on waiting for a completion: to be called when the CQ is empty.

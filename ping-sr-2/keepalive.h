@@ -12,10 +12,9 @@
 /*
  * After config->keepalive_s seconds of silence, reads asynchronous events, and posts a request that
  * moves no bytes and that the peer's device answers, whatever the peer's program does; on iWARP
- * after three times as long. At most one is under way, and none while a send of our_post is: that
- * asks the same. If it fails, its completion shows it. If it is not answered for long, the wait
- * ends with EHOSTUNREACH, reported; with EIO, if an asynchronous event has ended the connection; or
- * as our_report_post does.
+ * after three times as long. At most one is under way. If it fails, its completion shows it: see
+ * our_find_keepalive. If it is not answered for long on iWARP, the wait ends with EHOSTUNREACH,
+ * reported; with EIO, if an asynchronous event has ended the connection; or as our_report_post does.
  */
 extern const struct our_keepalive_ops our_keepalive;
 

@@ -45,6 +45,8 @@ int our_check_for_more(struct our_control *agent)
 	if (run->count == OUR_COUNT_UNLIMITED)
 		return 0;
 	while ((polled = ibv_poll_cq(agent->cq, 1, &wc)) > 0) {
+		if (wc.wr_id == OUR_WR_ID_KEEPALIVE) /* the wait for the end must not wait for it */
+			agent->config->waiting.cm->keepalive->answered(agent);
 		if (wc.status != IBV_WC_SUCCESS || !our_is_recv(wc.wr_id))
 			continue;
 		our_report_sentence("the client sent more than the %" PRIu64 " messages due",
