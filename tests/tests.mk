@@ -38,7 +38,7 @@ $(TESTS)/unit-tests: $(TEST_OBJECTS) $(call checked,$(UNIT_PARTS)) $(TESTS)/chec
 # Programs that take nothing of the suite, or only the library: the independent one that tests/live runs against the
 # stages, also as clients that do wrong, and what tests/tracer traces. docs/drivers.md asks a driver one question with
 # probe, and drivers/test_simulation.py the simulated device, too.
-AGAINST = $(addprefix $(TESTS)/,peer parts sim/library)
+AGAINST = $(addprefix $(TESTS)/,peer parts patient sim/library)
 TRACED = $(addprefix $(TESTS)/tracer/,sins extended odd odd-address)
 ODD = $(addprefix $(TESTS)/sim/,odd odd-thread odd-address ends libc)
 PROBE = $(TESTS)/probe
@@ -52,7 +52,7 @@ $(PROBE): tests/support/two_ends.h
 %-thread: ALONE += -fsanitize=thread
 %-address: ALONE += -fsanitize=address
 $(TESTS)/sim/library: tests/sim/library.c
-$(TESTS)/parts $(TESTS)/sim/library: $(LIBRARY)
+$(TESTS)/parts $(TESTS)/patient $(TESTS)/sim/library: $(LIBRARY)
 $(AGAINST): ALONE += -Icommon
 $(TRACED) $(ODD) $(PROBE): ALONE += -I.
 $(AGAINST) $(TRACED) $(ODD) $(PROBE): WARNINGS += -Werror

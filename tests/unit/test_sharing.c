@@ -144,6 +144,37 @@ UNIT_TEST(the_backlog_keeps_its_order_however_often_it_is_filled)
 	}
 }
 
+/* One is at hand, others wait in the backlog, the rest is in the CQ; the other one's is not ours. */
+UNIT_TEST(a_keepalive_is_found_among_the_completions_of_all)
+{
+	const struct ibv_wc keepalive = { .wr_id = OUR_WR_ID_KEEPALIVE, .qp_num = ENDS };
+	struct ibv_wc found[] = { keepalive, receive_of(GOES_ON, 2, IBV_WC_SUCCESS), keepalive };
+	struct our_completion completion;
+	struct our_control *control;
+	struct ibv_wc wc;
+	uint32_t i;
+
+	start(true);
+	other.head.accepted = true;
+	shared.batch.wc[0] = receive_of(GOES_ON, 0, IBV_WC_SUCCESS);
+	shared.batch.polled = 1;
+	shared.backlog[0] = receive_of(GOES_ON, 1, IBV_WC_SUCCESS);
+	shared.backlog_n = 1;
+	found[0].qp_num = GOES_ON;
+	unit_found = found;
+	unit_n_found = UNIT_LENGTH(found);
+	ck_assert_int_eq(our_device_take_keepalive(&ending.head, &wc), 0);
+	ck_assert_uint_eq(wc.qp_num, ENDS);
+	ck_assert_int_eq(our_device_take_keepalive(&ending.head, &wc), EAGAIN);
+	ck_assert_int_eq(our_device_take_keepalive(&other.head, &wc), 0);
+	shared.armed = false; /* the event for these has been read */
+	for (i = 0; i < 3; i++) {
+		ck_assert_int_eq(our_device_take_completion(device, &control, &completion), 0);
+		ck_assert_ptr_eq(control, &other.head);
+		ck_assert_uint_eq(our_buffer_index(completion.wr_id), i);
+	}
+}
+
 UNIT_TEST(a_connection_with_a_cq_of_its_own_gives_back_its_receives_too)
 {
 	const struct ibv_wc found[] = { receive_of(ENDS, 6, IBV_WC_SUCCESS) };

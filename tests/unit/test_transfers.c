@@ -467,6 +467,44 @@ UNIT_TESTS(a_keepalive_is_taken_out_and_nothing_else, UNIT_LENGTH(keepalives))
 	ck_assert(asking.keepalive.under_way == !answered);
 }
 
+/* The first of them is at hand, the others are in the CQ: nobody takes them. */
+UNIT_TESTS(a_keepalive_is_found_and_the_others_are_kept, UNIT_LENGTH(keepalives))
+{
+	static const struct our_cm_ops cm = { .keepalive = &our_keepalive };
+	static const struct our_completion_ops completions = { .take = nothing_more };
+	static const struct our_config asks = { .waiting = { &cm, &completions } };
+	static const int found_in[] = { 0, 0, 0, 0, EAGAIN, EAGAIN, ECONNABORTED };
+	struct our_private asking = { .head.config = &asks, .keepalive.under_way = true };
+	struct ibv_cq cq = { .context = unit_verbs() };
+	struct ibv_wc wcs[3] = { { .wr_id = 0 } };
+	const struct ibv_wc *wc;
+	uint64_t left;
+	int i;
+
+	asking.head.cq = &cq;
+	for (i = 0; i < keepalives[_i].n; i++) {
+		wcs[i].wr_id = keepalives[_i].polled[i];
+		wcs[i].status = wcs[i].wr_id == OUR_WR_ID_KEEPALIVE ? keepalives[_i].status : 0;
+	}
+	asking.batch.wc[1] = wcs[0];
+	asking.batch.next = 1;
+	asking.batch.polled = keepalives[_i].n ? 2 : 1;
+	unit_found = wcs + 1;
+	unit_n_found = keepalives[_i].n ? keepalives[_i].n - 1 : 0;
+	ck_assert_int_eq(our_find_keepalive(&asking.head), found_in[_i]);
+	ck_assert_int_eq(unit_n_found, 0);
+	ck_assert(asking.keepalive.under_way == !!found_in[_i]);
+	for (i = 0; i < keepalives[_i].n_left; i++) {
+		left = keepalives[_i].left[i];
+		if (left == OUR_WR_ID_KEEPALIVE) /* it has failed, and was told */
+			continue;
+		ck_assert_int_gt(our_poll_cq(&asking.head), 0); /* a wait finds what is at hand */
+		ck_assert_int_eq(our_take_next_wc(&asking.head, &wc), 0);
+		ck_assert_uint_eq(wc->wr_id, left);
+	}
+	ck_assert_int_eq(our_take_next_wc(&asking.head, &wc), EAGAIN);
+}
+
 static int is_dead(struct our_control *waiting, uint64_t now_ns)
 {
 	(void)waiting, (void)now_ns;

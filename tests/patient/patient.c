@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Clients that wait, for tests/sim: what the library says of a peer that is slow, silent or dead. Each
+ * question connects to a server that posts no receives, such as store_server, calls ibv_query_device,
+ * at which the test may have a host fall silent, and waits. Of the project it takes our_control.h only.
+ *
+ *     patient QUESTION ADDRESS
+ *
+ * Contract: one line on stdout says how the wait has ended; what the library tells goes to stderr.
+ * Exit status: 0 the question was asked, 2 wrong usage, 3 it could not be asked.
+ */
+#include <errno.h>
+#include <netdb.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "our_control.h"
+
+#define CLIENTS 5
+
+static void report(void *context, const struct our_error *error)
+{
+	char text[600];
+
+	(void)context;
+	fprintf(stderr, "patient: %s\n", our_error_text(error, text, sizeof(text)));
+}
+
+static struct our_config config = {
+	.waiting = { .cm = &our_cm_nonblocking, .completions = &our_nonblocking_channel },
+	.report = report,
+	.keepalive_s = 2,
+};
+
+static struct our_control *clients[CLIENTS];
+static struct our_device *device;
+
+static void must(int ret, const char *what)
+{
+	if (!ret)
+		return;
+	fprintf(stderr, "patient: %s: %s\n", what, strerror(ret));
+	exit(3);
+}
+
+static struct our_control *connect_client(struct sockaddr *address, bool shares)
+{
+	struct our_control *client;
+	struct ibv_device_attr attr;
+
+	must(our_create_control_struct(&config, OUR_CLIENT, &client), "control");
+	must(our_create_id(client), "id");
+	must(our_client_bind(client, address), "bind");
+	if (shares && !device) {
+		must(our_create_device(&config, client->verbs, &device), "device");
+		must(our_device_create_cq(device, CLIENTS * 22), "CQ");
+	}
+	if (shares)
+		must(our_use_device(client, device), "use");
+	must(our_setup_qp(client, 20, 1), "QP");
+	must(our_setup_buffers(client, 1, 64, IBV_ACCESS_LOCAL_WRITE), "buffers");
+	must(our_client_connect(client, NULL, 0), "connect");
+	ibv_query_device(client->verbs, &attr);
+	return client;
+}
+
+/* ---- A send for which the peer has no receive ---- */
+
+static int await_send(struct our_control *client)
+{
+	struct our_completion completion;
+
+	config.timeout_s = 60;
+	return our_report_end(client, our_await_completion(client, &completion));
+}
+
+static int send_signaled(struct our_control *client)
+{
+	must(our_post_send(client, 0, 64), "send");
+	return await_send(client);
+}
+
+static int send_unsignaled(struct our_control *client)
+{
+	struct ibv_send_wr wr = client->memory.buffers[0].send_wr;
+
+	wr.send_flags = 0;
+	must(our_post(client, &wr, NULL), "post");
+	return await_send(client);
+}
+
+/* By a verb, of which the library knows nothing. */
+static int send_by_verb(struct our_control *client)
+{
+	struct ibv_send_wr wr = client->memory.buffers[0].send_wr, *bad_wr;
+
+	wr.send_flags = 0;
+	must(ibv_post_send(client->qp, &wr, &bad_wr), "post");
+	return await_send(client);
+}
+
+/* ---- Nobody takes completions ---- */
+
+static int look_after(struct our_control *client)
+{
+	time_t end = time(NULL) + 100;
+	int due_ms, ret = 0;
+
+	while (!ret && time(NULL) < end) {
+		ret = our_look_after(client, &due_ms);
+		if (!ret)
+			poll(NULL, 0, due_ms);
+	}
+	return ret;
+}
+
+static int await_end(struct our_control *client)
+{
+	return our_await_disconnect(client, 0);
+}
+
+/* ---- */
+
+static const struct {
+	const char *name;
+	int (*wait)(struct our_control *client);
+} questions[] = {
+	{ "signaled", send_signaled },       { "unsignaled", send_unsignaled },
+	{ "by-verb", send_by_verb },         { "look-after", look_after },
+	{ "look-after-shared", look_after }, { "await-end", await_end },
+};
+
+static int ask(const char *question, struct sockaddr *address)
+{
+	struct our_control *client;
+	time_t start;
+	size_t i;
+	int ret;
+
+	for (i = 0; i < sizeof(questions) / sizeof(questions[0]); i++) {
+		if (strcmp(question, questions[i].name))
+			continue;
+		client = connect_client(address, strstr(question, "-shared"));
+		start = time(NULL);
+		ret = questions[i].wait(client);
+		printf("%s: %s after %ld s\n", question, ret ? strerror(ret) : "no error",
+		       (long)(time(NULL) - start));
+		our_close(client);
+		our_close_device(device);
+		return 0;
+	}
+	return 2;
+}
+
+/* How long it takes to leave a peer that does not answer, or many. */
+static int leave(const char *how, struct sockaddr *address)
+{
+	time_t start;
+	int i;
+
+	for (i = 0; i < CLIENTS; i++)
+		clients[i] = connect_client(address, !strcmp(how, "close-device"));
+	start = time(NULL);
+	if (device)
+		our_close_device(device);
+	else if (!strcmp(how, "close-each"))
+		for (i = 0; i < CLIENTS; i++)
+			our_close(clients[i]);
+	else
+		return 2;
+	printf("%s: %ld s\n", how, (long)(time(NULL) - start));
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct addrinfo *address;
+	int ret;
+
+	if (argc != 3 || getaddrinfo(argv[2], "12321", NULL, &address))
+		return 2;
+	signal(SIGPIPE, SIG_IGN); /* soft-iWARP raises it */
+	ret = !strncmp(argv[1], "close-", 6) ? leave(argv[1], address->ai_addr)
+					     : ask(argv[1], address->ai_addr);
+	freeaddrinfo(address);
+	return ret;
+}

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""How long programs of the library wait for a peer that is slow, silent or dead: tests/patient asks, and store_server, which posts
+no receives and takes no completions, is the peer.
+
+To add a row, name the question, the transports, what the wait ends with and when.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import pytest
+from sim.simulation import ADDRESS, TRANSPORTS, simulate
+
+SILENCE = "1:ibv_query_device:1:SILENCE"  # the client's host, once it is connected
+DEAD = {"RoCE": "transport retry counter exceeded", "iWARP": "has not answered to a keepalive for 20 s"}
+
+
+@dataclass(frozen=True)
+class Patience:
+    """A question, and its answer."""
+
+    question: str
+    ends: str  # what the line on stdout says
+    least_s: int
+    most_s: int
+    said: str = ""  # on stderr, of the client; nothing else of it, nor of the server
+    silent: bool = False
+    transports: str = "RoCE iWARP"
+
+
+ROWS = [
+    # Its host answers that there is no receive: it is not dead. The client asks after 2 s, the server after 5 s.
+    *(Patience(how, "Connection timed out", 60, 60, "the peer said nothing for 60 s", transports="RoCE") for how in ("signaled", "unsignaled", "by-verb")),
+    # Neither side takes a completion.
+    *(Patience(how, "no error", 100, 100) for how in ("look-after", "look-after-shared")),
+    *(
+        Patience(how, ends, least_s, most_s, DEAD[transport], True, transport)
+        for how in ("look-after", "look-after-shared", "await-end")
+        for transport, ends, least_s, most_s in (("RoCE", "Software caused connection abort", 18, 22), ("iWARP", "No route to host", 25, 28))
+    ),
+]
+each = pytest.mark.parametrize(
+    "row, transport",
+    [pytest.param(row, one, id=f"{row.question}-{'dead' if row.silent else 'alive'}-{one}") for row in ROWS for one in row.transports.split()],
+)
+
+
+@each
+def test_patience(row: Patience, transport: str) -> None:
+    fault = ["--fail", SILENCE] if row.silent else []
+    run = simulate([["build/examples/store_server", ADDRESS], ["build/tests/patient", row.question, ADDRESS]], *TRANSPORTS[transport], *fault)
+    assert run.statuses == [0, 0] and run.left == "nothing" and not run.wrong, run.why()
+    found = re.fullmatch(rf"{row.question}: (.*) after (\d+) s\n", run.out)
+    assert found and found[1] == row.ends and row.least_s <= int(found[2]) <= row.most_s, run.out
+    lines = run.err.splitlines()
+    said = [line for line in lines if line.startswith("patient: ")]
+    assert row.said in "\n".join(said) and len(said) == bool(row.said), run.why()
+    assert row.silent or [line for line in lines if line not in said] == ["store_server: listening"], run.why()
