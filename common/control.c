@@ -60,14 +60,26 @@ int our_get_request(struct our_control *listener, struct our_control **agent)
 	return our_create_agent(listener, agent);
 }
 
-void our_close(struct our_control *control)
+/* Where CM calls block, so does rdma_disconnect. */
+static void start_to_close(struct our_control *control)
 {
-	if (!control)
+	bool has_channel = our_private(control)->has_channel;
+
+	if (!control->qp)
 		return;
-	if (control->qp && our_private(control)->has_channel)
+	if (has_channel && control->config->waiting.cm->start_call)
 		our_disconnect(control);
-	else if (control->qp)
-		our_start_disconnect(control);
+	else
+		our_private(control)->answers = our_start_disconnect(control) && has_channel;
+}
+
+/* Waits for the answer, as long as one that was asked for at `start_ns` may take. */
+static void finish_to_close(struct our_control *control, uint64_t start_ns)
+{
+	uint64_t limit_ns = our_disconnect_limit_s(control) * OUR_NS_PER_S;
+
+	if (our_private(control)->answers)
+		control->config->waiting.cm->await_end(control, start_ns + limit_ns);
 	our_destroy_qp(control);
 	if (control->memory.buffers)
 		our_unsetup_buffers(control);
@@ -78,14 +90,36 @@ void our_close(struct our_control *control)
 	our_destroy_control_struct(control);
 }
 
+void our_close_all(struct our_control *const *controls, size_t n)
+{
+	uint64_t start_ns = our_now_ns();
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		if (controls[i])
+			start_to_close(controls[i]);
+	}
+	for (i = 0; i < n; i++) {
+		if (controls[i])
+			finish_to_close(controls[i], start_ns);
+	}
+}
+
+void our_close(struct our_control *control)
+{
+	our_close_all(&control, 1);
+}
+
 void our_close_device(struct our_device *device)
 {
+	uint64_t start_ns = our_now_ns();
 	struct our_control *one;
 
 	if (!device)
 		return;
+	our_for_all_of_device(device, start_to_close);
 	while ((one = our_first_of_device(device)))
-		our_close(one);
+		finish_to_close(one, start_ns);
 	our_free_device(device);
 }
 

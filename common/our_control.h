@@ -522,12 +522,15 @@ void our_disconnect(struct our_control *control);
 bool our_start_disconnect(struct our_control *control);
 
 /*
- * our_close - end a client, a listener or an agent, however far it has come
+ * our_close, our_close_all - end a client, a listener or an agent, however far it has come
  * Disconnects, undoes whatever has been set up, the QP first, and frees the control. An agent
  * that was not accepted is refused, and told nothing. It waits as our_disconnect, but not for the
- * client of an agent on its listener's channel. NULL: does nothing.
+ * client of an agent on its listener's channel. NULL: does nothing. our_close_all closes the `n`
+ * of `controls`: it disconnects all, and waits for all answers at the same time, no longer than for
+ * one.
  */
 void our_close(struct our_control *control);
+void our_close_all(struct our_control *const *controls, size_t n);
 
 /* ---- Work ---- */
 
@@ -707,7 +710,7 @@ struct our_device {
  * our_create_device, our_close_device - a PD that connections share
  * `verbs` is that of a listener or a client. librdmacm opens one context a device for the whole
  * process: make one of these for each. our_close_device first closes all connections that are left,
- * then undoes everything below. NULL: does nothing.
+ * as our_close_all, then undoes everything below. NULL: does nothing.
  * RETURN VALUE: 0 and *device; or an errno value, and *device is NULL.
  * ERRORS: EINVAL: `verbs` is NULL, as of a listener on all devices; ENOMEM.
  * SEE ALSO: ibv_alloc_pd(3)

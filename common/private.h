@@ -198,6 +198,9 @@ struct our_control *our_control_of(struct our_device *device, uint32_t qp_num);
 /* One of the connections that are left; NULL: none. */
 struct our_control *our_first_of_device(struct our_device *device);
 
+/* Calls this for each of them, none of which it may end. */
+void our_for_all_of_device(struct our_device *device, void (*call)(struct our_control *control));
+
 /* Frees what our_close_device closes, after its connections. */
 void our_free_device(struct our_device *device);
 

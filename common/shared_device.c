@@ -580,6 +580,17 @@ struct our_control *our_first_of_device(struct our_device *device)
 	return one ? &one->head : NULL;
 }
 
+void our_for_all_of_device(struct our_device *device, void (*call)(struct our_control *control))
+{
+	struct our_private *one;
+	int i;
+
+	for (i = 0; i < OUR_DEVICE_BUCKETS; i++) {
+		LIST_FOREACH(one, &our_shared(device)->connections[i], of_device)
+		call(&one->head);
+	}
+}
+
 void our_free_device(struct our_device *device)
 {
 	const struct our_shared_device *shared = our_shared(device);

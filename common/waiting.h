@@ -63,8 +63,9 @@ struct our_private {
 	void *cm_state;                  /* of the way to wait for CM events */
 	bool has_channel;                /* these are its own, not its listener's */
 	bool leaving;                    /* the tear-down has begun */
-	_Atomic int unreadable;          /* its events are: the error, reported; 0: they are not */
-	uint64_t look_ns;                /* when our_keep_polling looks at the CM next */
+	bool answers;           /* the peer will answer the disconnect, on our own channel */
+	_Atomic int unreadable; /* its events are: the error, reported; 0: they are not */
+	uint64_t look_ns;       /* when our_keep_polling looks at the CM next */
 
 	/* Completions */
 	void *completion_state; /* of the way to wait for them */

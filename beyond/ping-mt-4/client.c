@@ -188,12 +188,12 @@ static bool connect_all(void)
 
 static void disconnect_all(void)
 {
+	struct our_control *clients[MOST_THREADS];
 	unsigned long i;
 
-	for (i = 0; i < threads; i++) {
-		if (!i || !one_qp)
-			our_close(pingers[i].client);
-	}
+	for (i = 0; i < threads; i++)
+		clients[i] = pingers[i].client;
+	our_close_all(clients, one_qp ? 1 : threads);
 	for (i = 0; i < threads; i++) {
 		if (pingers[i].cq && (!i || !one_cq))
 			ibv_destroy_cq(pingers[i].cq);
