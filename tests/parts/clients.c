@@ -86,8 +86,7 @@ void *run_many(void *address)
 		for (i = 0; !ret && i < CLIENTS; i++)
 			ret = hear(clients[i], number * CLIENTS + i);
 	}
-	for (i = 0; i < CLIENTS; i++)
-		our_close(clients[i]);
+	our_close_all(clients, CLIENTS);
 	return (void *)(intptr_t)ret;
 }
 

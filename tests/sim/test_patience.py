@@ -58,3 +58,12 @@ def test_patience(row: Patience, transport: str) -> None:
     said = [line for line in lines if line.startswith("patient: ")]
     assert row.said in "\n".join(said) and len(said) == bool(row.said), run.why()
     assert row.silent or [line for line in lines if line not in said] == ["store_server: listening"], run.why()
+
+
+@pytest.mark.parametrize("silent", [True, False], ids=["dead", "alive"])
+@pytest.mark.parametrize("how", ["close-all", "close-device"])
+def test_many_that_do_not_answer_take_no_longer_than_one(how: str, silent: bool) -> None:
+    """Five disconnects, whose answers are awaited for seven seconds."""
+    fault = ["--fail", SILENCE.replace(":1:", ":5:")] if silent else []
+    run = simulate([["build/examples/store_server", ADDRESS], ["build/tests/patient", how, ADDRESS]], *fault)
+    assert run.statuses == [0, 0] and run.left == "nothing" and run.out == f"{how}: {7 if silent else 0} s\n", run.out + run.why()
