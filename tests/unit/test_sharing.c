@@ -46,7 +46,7 @@ static void start(bool shares_cq)
 	uint32_t i;
 
 	srq.context = cq.context = unit_verbs();
-	shared = (struct our_shared_device){ .async.srq_owner = device, .sending = sending };
+	shared = (struct our_shared_device){ .whole = device, .sending = sending };
 	*device = (struct our_device){ .config = &config, .verbs = unit_verbs(), .srq = &srq };
 	device->memory = (struct our_memory){ .buffers = buffers, .n_buffers = RECEIVES };
 	for (i = 0; i < RECEIVES; i++)
@@ -225,27 +225,4 @@ UNIT_TEST(a_queue_that_could_not_be_made_leaves_nothing)
 	ck_assert_ptr_null(created->srq);
 	ck_assert_ptr_null(our_shared(created)->sending);
 	our_close_device(created);
-}
-
-/* The queue is that of all parts; a part's CQ is its own. */
-UNIT_TEST(an_event_of_a_part_ends_that_part_alone)
-{
-	struct our_device *whole, *part, *other_device;
-
-	ck_assert_int_eq(our_create_device(&config, unit_verbs(), &whole), 0);
-	whole->srq = &srq;
-	whole->memory.n_buffers = 1;
-	ck_assert_int_eq(our_join_device(&config, whole, &part), 0);
-	whole->srq = NULL;
-	ck_assert_int_eq(our_create_device(&config, unit_verbs(), &other_device), 0);
-	our_end_by_async(&our_shared(part)->async, EIO);
-	ck_assert_int_eq(our_device_end(part), EIO);
-	ck_assert_int_eq(our_device_end(whole), 0);
-	our_end_by_async(&our_shared(whole)->async, ENODEV);
-	ck_assert_int_eq(our_device_end(part), ENODEV);
-	ck_assert_int_eq(our_device_end(whole), ENODEV);
-	ck_assert_int_eq(our_device_end(other_device), 0);
-	our_close_device(other_device);
-	our_close_device(part);
-	our_close_device(whole);
 }
