@@ -127,7 +127,8 @@ static const void *context_of(const struct our_async *async)
 	return async->control ? (const void *)async->control : async->device;
 }
 
-struct our_async *our_find_async(const void *context)
+/* The one whose control or shared device is at this address; NULL: none. Never reads what is there. */
+static struct our_async *find_async(const void *context)
 {
 	struct our_async *one;
 
@@ -137,36 +138,6 @@ struct our_async *our_find_async(const void *context)
 		one = one->next;
 	pthread_mutex_unlock(&lock);
 	return one;
-}
-
-/* A queue of a shared device: an SRQ, which all parts have, or the CQ of one. */
-static bool of_device(const struct our_async *one, const struct our_async *owner)
-{
-	return one->device == owner->device || one->srq_owner == owner->device;
-}
-
-void our_end_by_async(const struct our_async *owner, int error)
-{
-	struct our_async *one;
-
-	pthread_mutex_lock(&lock);
-	for (one = joined; one; one = one->next) {
-		if (one == owner || (!owner->control && of_device(one, owner)))
-			atomic_store(&one->error, error);
-	}
-	pthread_mutex_unlock(&lock);
-}
-
-void our_end_all_on_device(const struct ibv_context *verbs, int error)
-{
-	struct our_async *one;
-
-	pthread_mutex_lock(&lock);
-	for (one = joined; one; one = one->next) {
-		if (one->verbs == verbs)
-			atomic_store(&one->error, error);
-	}
-	pthread_mutex_unlock(&lock);
 }
 
 /* ---- Asynchronous events ---- */
@@ -246,35 +217,76 @@ static struct our_async *owner_of(const struct ibv_async_event *event, enum elem
 		context = event->element.srq->srq_context;
 	if (element == OF_CQ)
 		context = event->element.cq->cq_context;
-	return our_find_async(context);
+	return find_async(context);
 }
 
 static void describe(const struct ibv_async_event *event, enum element element,
-		     const struct our_control *owner, char *text, size_t size)
+		     const struct our_async *owner, char *text, size_t size)
 {
+	const char *queue = element == OF_QP ? "QP" : element == OF_CQ ? "CQ" : "SRQ";
 	char peer[OUR_ADDRESS_TEXT];
 
 	*text = '\0';
 	if (element == OF_PORT)
 		snprintf(text, size, ", port %d", event->element.port_num);
-	if (element == OF_SRQ)
-		snprintf(text, size, ", a shared receive queue");
-	else if (owner)
-		snprintf(text, size, ", %s of the connection with %s",
-			 element == OF_QP ? "QP" : "CQ",
-			 our_address_text((const struct sockaddr *)&owner->peer_address, peer));
+	else if (element != OF_DEVICE && !owner)
+		snprintf(text, size, ", %s of the program's own", queue);
+	else if (element != OF_DEVICE && !owner->control)
+		snprintf(text, size, ", %s that connections share", queue);
+	else if (element != OF_DEVICE)
+		snprintf(text, size, ", %s of the connection with %s", queue,
+			 our_address_text((const struct sockaddr *)&owner->control->peer_address,
+					  peer));
+}
+
+/*
+ * Whether an event that ends something ends this one: it uses that queue. A CQ and an SRQ may be the
+ * program's own, with a context that means nothing here, and be used by connections all the same:
+ * these are known by the queue itself. `owner`: see owner_of.
+ */
+static bool is_ended(const struct our_async *one, const struct ibv_async_event *event,
+		     enum element element, const struct our_async *owner)
+{
+	const struct our_control *control = one->control;
+
+	switch (element) {
+	case OF_DEVICE:
+		return true;
+	case OF_CQ: /* that of a shared device is of its connections, and not of its parts */
+		return one == owner || (control && control->send_cq == event->element.cq) ||
+		       (owner && !owner->control && one->device == owner->device);
+	case OF_SRQ: /* of its connections and its parts */
+		return one == owner || (control && control->srq == event->element.srq) ||
+		       (owner && !control && one->srq_owner == owner->device);
+	default:
+		return one == owner;
+	}
+}
+
+/* Sets `error` of all that the event has ended, whose own threads find it there. */
+static void end_all(const struct ibv_context *verbs, const struct ibv_async_event *event,
+		    const struct meaning *meaning, const struct our_async *owner)
+{
+	struct our_async *one;
+
+	pthread_mutex_lock(&lock);
+	for (one = joined; one; one = one->next) {
+		if (one->verbs == verbs && is_ended(one, event, meaning->element, owner))
+			atomic_store(&one->error, meaning->error);
+	}
+	pthread_mutex_unlock(&lock);
 }
 
 /* Before the ack: until then its QP or CQ cannot be destroyed, and its owner stays. */
-static void note(const struct ibv_async_event *event, const struct meaning *meaning,
-		 struct our_async *owner)
+static void note(const struct ibv_context *verbs, const struct ibv_async_event *event,
+		 const struct meaning *meaning, struct our_async *owner)
 {
 	if (owner && event->event_type == IBV_EVENT_SRQ_LIMIT_REACHED)
 		atomic_store(&owner->srq_is_low, true);
 	if (owner && event->event_type == IBV_EVENT_QP_LAST_WQE_REACHED)
 		atomic_store(&owner->last_receive, true);
-	if (owner && meaning->ends)
-		our_end_by_async(owner, meaning->error);
+	if (meaning->ends)
+		end_all(verbs, event, meaning, owner);
 }
 
 /*
@@ -288,15 +300,12 @@ static int take_async_event(const struct our_config *config, struct ibv_context 
 	struct our_async *owner = owner_of(event, meaning.element);
 	struct our_control *control = owner ? owner->control : NULL;
 	bool judged = meaning.error == EPIPE && control && our_client_may_have_left(control);
-	bool of_all = meaning.ends && !owner &&
-		      meaning.element != OF_QP; /* or a queue they share */
+	bool of_all = meaning.ends && meaning.element == OF_DEVICE;
 	char what[OUR_ADDRESS_TEXT + 48];
 
-	describe(event, meaning.element, control, what, sizeof(what));
-	note(event, &meaning, owner);
+	describe(event, meaning.element, owner, what, sizeof(what));
+	note(verbs, event, &meaning, owner);
 	ibv_ack_async_event(event);
-	if (of_all)
-		our_end_all_on_device(verbs, meaning.error);
 	if (meaning.error && !judged)
 		our_tell_error(config, NULL, meaning.error, "%s%s: %s (%s)",
 			       ibv_get_device_name(verbs->device), what, meaning.cause,

@@ -681,7 +681,8 @@ int our_look_after(struct our_control *control, int *timeout_ms);
  * our_take_async_events - what the device has said outside of any call
  * Reads, reports and acks the events of control->verbs that there are, without waiting: its
  * async_fd is readable then. Otherwise they are read when a peer is silent, and at the end. All
- * connections of a process to one device share its events: who reads one reports it.
+ * connections of a process to one device share its events: who reads one reports it. An event of a
+ * CQ or SRQ ends the connections that use it, whoever has made it, and of a QP only its own.
  * RETURN VALUE: 0; or an errno value, and this connection has ended.
  * ERRORS: EIO: the device or a queue has failed; EPIPE: the QP has; ECONNABORTED: the peer has.
  * THREADS: that of the control, from when ->verbs is known until the QP is destroyed.
@@ -806,7 +807,7 @@ int our_device_post_send(struct our_device *device, struct our_control *control,
  * The first is our_take_async_events for a shared device. The others say what events have said,
  * whoever has read them.
  * RETURN VALUE: the first two: 0; or an errno value: the device, its SRQ or its CQ has ended, and
- * all its connections. The third: whether the SRQ has fallen below the limit of ibv_modify_srq(3)
+ * all its connections; with the SRQ the parts that have it, too, and with the CQ no part. The third: whether the SRQ has fallen below the limit of ibv_modify_srq(3)
  * since the last call.
  * ERRORS: EIO.
  * THREADS: only one in a process reads a device's events; any for the others.

@@ -98,27 +98,12 @@ int our_moderate_cq(const struct our_config *config, struct ibv_cq *cq);
 void our_join_async(struct our_async *async);
 void our_leave_async(struct our_async *async);
 
-/* The one whose control or shared device is at this address; NULL: none. Any thread. */
-struct our_async *our_find_async(const void *context);
-
-/*
- * An asynchronous event, which has been reported, has ended a connection, or a shared device with
- * all its connections: sets their `error`. Any thread.
- */
-void our_end_by_async(const struct our_async *owner, int error);
-
-/*
- * The event says that the device has failed: sets `error` of all that have joined it. librdmacm
- * opens each device once in a process, so the event comes once, and only one connection reads it.
- * Any thread.
- */
-void our_end_all_on_device(const struct ibv_context *verbs, int error);
-
 /*
  * Reads the asynchronous events that the device has, without waiting. Acks each, notes what it
- * means for the connection or the shared device that it is about, whose own thread finds it there,
- * and then reports it, unless it is routine. One that says that the device has failed ends all of
- * its connections.
+ * means for the connections and shared devices that use what it is about, whose own threads find it
+ * there, and then reports it, unless it is routine. One that says that the device has failed ends
+ * all of its connections: librdmacm opens each device once in a process, so it comes once. One about
+ * a QP, CQ or SRQ that none of them uses ends nothing.
  *
  * Returns 0; an error that ends all connections of the device; or another errno value; both
  * reported. Any thread. See ibv_get_async_event(3).

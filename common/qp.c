@@ -23,7 +23,6 @@ int our_alloc_pd(struct our_control *control)
 	async->verbs = control->verbs;
 	async->control = control;
 	async->device = control->device;
-	async->srq_owner = control->device ? our_shared(control->device)->async.srq_owner : NULL;
 	atomic_store(&async->last_receive, false);
 	our_join_async(async);
 	return 0;

@@ -41,7 +41,7 @@ struct our_async {
 	const struct ibv_context *verbs;
 	struct our_control *control; /* whose events these are; NULL: they are a shared device's */
 	struct our_device *device;   /* that one, or the one that the connection uses; NULL: none */
-	struct our_device *srq_owner; /* whose SRQ it uses: itself, or another's part */
+	struct our_device *srq_owner; /* of a device: the part whose SRQ it has, maybe itself */
 	_Atomic bool srq_is_low;
 	_Atomic bool last_receive; /* no more receives complete: IBV_EVENT_QP_LAST_WQE_REACHED */
 	_Atomic int error;         /* of an event that has ended it; 0: none has */
