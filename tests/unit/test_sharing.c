@@ -226,3 +226,91 @@ UNIT_TEST(a_queue_that_could_not_be_made_leaves_nothing)
 	ck_assert_ptr_null(our_shared(created)->sending);
 	our_close_device(created);
 }
+
+/* ---- Whom an asynchronous event ends ---- */
+
+enum {
+	ALONE,         /* a connection with queues of its own, */
+	OTHER_SEND_CQ, /* with a CQ of the program's for its sends, */
+	OTHER_SRQ,     /* with an SRQ of the program's, */
+	OF_WHOLE,      /* of a device whose CQ and SRQ it shares, */
+	OF_PART,       /* of a part that has the SRQ, */
+	OF_EARLY_PART, /* and of one that was made before it */
+	N_CONNECTIONS,
+	WHOLE = N_CONNECTIONS,
+	PART,
+	EARLY_PART,
+};
+
+static struct ibv_cq its_cqs[N_CONNECTIONS], send_cq, nobodys_cq, shared_cq, parts_cq;
+static struct ibv_srq other_srq, nobodys_srq, shared_srq;
+
+static const struct {
+	enum ibv_event_type type;
+	struct ibv_cq *cq;
+	struct ibv_srq *srq;
+	unsigned int ended; /* bits */
+} events[] = {
+	{ IBV_EVENT_CQ_ERR, &nobodys_cq, NULL, 0 },
+	{ IBV_EVENT_SRQ_ERR, NULL, &nobodys_srq, 0 },
+	{ IBV_EVENT_CQ_ERR, &its_cqs[ALONE], NULL, 1 << ALONE },
+	{ IBV_EVENT_CQ_ERR, &send_cq, NULL, 1 << OTHER_SEND_CQ },
+	{ IBV_EVENT_SRQ_ERR, NULL, &other_srq, 1 << OTHER_SRQ },
+	{ IBV_EVENT_CQ_ERR, &shared_cq, NULL, 1 << WHOLE | 1 << OF_WHOLE },
+	{ IBV_EVENT_CQ_ERR, &parts_cq, NULL, 1 << PART | 1 << OF_PART },
+	{ IBV_EVENT_SRQ_ERR, NULL, &shared_srq,
+	  1 << WHOLE | 1 << OF_WHOLE | 1 << PART | 1 << OF_PART },
+	{ IBV_EVENT_DEVICE_FATAL, NULL, NULL, (1 << (EARLY_PART + 1)) - 1 },
+	{ IBV_EVENT_PORT_ERR, NULL, NULL, 0 },
+};
+
+static void join(struct our_private *one, int i, struct our_device *of)
+{
+	*one = (struct our_private){ .head = { .config = &config, .verbs = unit_verbs() } };
+	one->head.device = of;
+	one->head.srq = i == OTHER_SRQ ? &other_srq : of ? of->srq : NULL;
+	one->head.send_cq = i == OTHER_SEND_CQ ? &send_cq : NULL;
+	ck_assert_int_eq(our_alloc_pd(&one->head), 0);
+	its_cqs[i].cq_context = &one->head;
+}
+
+/* An event ends those that use the queue, whoever has made it, and nobody else. */
+UNIT_TESTS(an_event_ends_those_that_use_its_queue, UNIT_LENGTH(events))
+{
+	struct ibv_async_event event = { .event_type = events[_i].type };
+	struct our_private connections[N_CONNECTIONS];
+	struct our_device *devices[N_CONNECTIONS] = { NULL }, *whole, *part, *early_part;
+	unsigned int i, ended = 0;
+
+	ck_assert_int_eq(our_create_device(&config, unit_verbs(), &whole), 0);
+	ck_assert_int_eq(our_join_device(&config, whole, &early_part), 0);
+	whole->srq = &shared_srq;
+	ck_assert_int_eq(our_join_device(&config, whole, &part), 0);
+	shared_cq.cq_context = shared_srq.srq_context = whole;
+	parts_cq.cq_context = part;
+	nobodys_cq.cq_context = nobodys_srq.srq_context = &event; /* means nothing to us */
+	devices[OF_WHOLE] = whole;
+	devices[OF_PART] = part;
+	devices[OF_EARLY_PART] = early_part;
+	for (i = 0; i < N_CONNECTIONS; i++)
+		join(&connections[i], (int)i, devices[i]);
+	event.element.cq = events[_i].cq;
+	if (events[_i].srq)
+		event.element.srq = events[_i].srq;
+	unit_event = &event;
+	unit_verbs()->async_fd = open("/dev/null", O_RDONLY);
+	our_device_take_async_events(early_part);
+	for (i = 0; i < N_CONNECTIONS; i++)
+		ended |= connections[i].async.error ? 1u << i : 0;
+	ended |= our_device_end(whole) ? 1 << WHOLE : 0;
+	ended |= our_device_end(part) ? 1 << PART : 0;
+	ended |= our_device_end(early_part) ? 1 << EARLY_PART : 0;
+	ck_assert_uint_eq(ended, events[_i].ended);
+	for (i = 0; i < N_CONNECTIONS; i++)
+		our_dealloc_pd(&connections[i].head);
+	whole->srq = NULL;
+	our_close_device(part);
+	our_close_device(early_part);
+	our_close_device(whole);
+	close(unit_verbs()->async_fd);
+}

@@ -217,14 +217,6 @@ static struct ibv_context verbs = { .device = &device };
 static struct rdma_event_channel own_channel;
 static struct rdma_cm_id own_id, second_id, other_id;
 
-/* Replaces the library's function: the device has no event. */
-int ibv_get_async_event(struct ibv_context *verbs_context, struct ibv_async_event *event)
-{
-	(void)verbs_context, (void)event;
-	errno = EAGAIN;
-	return -1;
-}
-
 /* On iWARP, TCP could not send, because it has lost the peer: the CM tells a server so. */
 UNIT_TEST(what_could_not_be_sent_is_the_peers_failure_on_iwarp)
 {

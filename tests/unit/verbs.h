@@ -25,6 +25,9 @@ extern const struct ibv_send_wr *unit_refused;
 extern const struct ibv_wc *unit_found;
 extern int unit_n_found;
 
+/* ibv_get_async_event finds this once, and then nothing. */
+extern const struct ibv_async_event *unit_event;
+
 /* ibv_post_srq_recv takes every receive: bit wr_id of the mask, and how many. */
 extern uint64_t unit_received;
 extern unsigned int unit_n_received;
