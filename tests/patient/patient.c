@@ -47,7 +47,7 @@ static void must(int ret, const char *what)
 	exit(3);
 }
 
-static struct our_control *connect_client(struct sockaddr *address, bool shares)
+static struct our_control *connect_client(struct sockaddr *address, bool shares, bool overruns)
 {
 	struct our_control *client;
 	struct ibv_device_attr attr;
@@ -61,6 +61,8 @@ static struct our_control *connect_client(struct sockaddr *address, bool shares)
 	}
 	if (shares)
 		must(our_use_device(client, device), "use");
+	if (overruns)
+		client->send_cq = ibv_create_cq(client->verbs, 1, NULL, NULL, 0);
 	must(our_setup_qp(client, 20, 1), "QP");
 	must(our_setup_buffers(client, 1, 64, IBV_ACCESS_LOCAL_WRITE), "buffers");
 	must(our_client_connect(client, NULL, 0), "connect");
@@ -144,7 +146,7 @@ static int ask(const char *question, struct sockaddr *address)
 	for (i = 0; i < sizeof(questions) / sizeof(questions[0]); i++) {
 		if (strcmp(question, questions[i].name))
 			continue;
-		client = connect_client(address, strstr(question, "-shared"));
+		client = connect_client(address, strstr(question, "-shared"), false);
 		start = time(NULL);
 		ret = questions[i].wait(client);
 		printf("%s: %s after %ld s\n", question, ret ? strerror(ret) : "no error",
@@ -163,13 +165,32 @@ static int leave(const char *how, struct sockaddr *address)
 	int i;
 
 	for (i = 0; i < CLIENTS; i++)
-		clients[i] = connect_client(address, !strcmp(how, "close-device"));
+		clients[i] = connect_client(address, !strcmp(how, "close-device"), false);
 	start = time(NULL);
 	if (device)
 		our_close_device(device);
 	else
 		our_close_all(clients, CLIENTS);
 	printf("%s: %ld s\n", how, (long)(time(NULL) - start));
+	return 0;
+}
+
+/* WRITEs of no bytes, to the end of a CQ of the program's own. Another connection does not mind. */
+static int overrun(struct sockaddr *address)
+{
+	struct our_control *client = connect_client(address, false, false);
+	struct our_control *other = connect_client(address, false, true);
+	struct ibv_send_wr wr = { .opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SIGNALED };
+	struct ibv_cq *cq = other->send_cq;
+	int i;
+
+	for (i = 0; i < 20; i++)
+		must(our_post(other, &wr, NULL), "post");
+	printf("overrun: %s", strerror(our_await_disconnect(client, 5)));
+	printf(", of the other one: %s\n", strerror(our_take_async_events(other)));
+	our_close(client);
+	our_close(other);
+	ibv_destroy_cq(cq);
 	return 0;
 }
 
@@ -181,8 +202,12 @@ int main(int argc, char **argv)
 	if (argc != 3 || getaddrinfo(argv[2], "12321", NULL, &address))
 		return 2;
 	signal(SIGPIPE, SIG_IGN); /* soft-iWARP raises it */
-	ret = !strncmp(argv[1], "close-", 6) ? leave(argv[1], address->ai_addr)
-					     : ask(argv[1], address->ai_addr);
+	if (!strcmp(argv[1], "overrun"))
+		ret = overrun(address->ai_addr);
+	else if (!strncmp(argv[1], "close-", 6))
+		ret = leave(argv[1], address->ai_addr);
+	else
+		ret = ask(argv[1], address->ai_addr);
 	freeaddrinfo(address);
 	return ret;
 }

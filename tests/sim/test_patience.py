@@ -67,3 +67,12 @@ def test_many_that_do_not_answer_take_no_longer_than_one(how: str, silent: bool)
     fault = ["--fail", SILENCE.replace(":1:", ":5:")] if silent else []
     run = simulate([["build/examples/store_server", ADDRESS], ["build/tests/patient", how, ADDRESS]], *fault)
     assert run.statuses == [0, 0] and run.left == "nothing" and run.out == f"{how}: {7 if silent else 0} s\n", run.out + run.why()
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS.values(), ids=TRANSPORTS)
+def test_a_cq_of_the_programs_own_that_overruns(transport: list[str]) -> None:
+    """It ends the connection whose sends complete there, and no other."""
+    run = simulate([["build/examples/store_server", ADDRESS], ["build/tests/patient", "overrun", ADDRESS]], *transport)
+    assert "a CQ of 1 entries overruns" in run.wrong and run.left == "nothing", run.why()
+    assert run.out == "overrun: Connection timed out, of the other one: Input/output error\n", run.out + run.why()
+    assert "CQ of the program's own: it had no room for a completion" in run.err, run.why()
