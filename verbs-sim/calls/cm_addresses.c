@@ -50,16 +50,18 @@ static int bind_endpoint(struct user_id *id)
 int sim_bind(struct rdma_cm_id *id, struct sockaddr *addr)
 {
 	struct sim_endpoint *endpoint = user_id(id)->sim;
+	bool of_device;
 	int ret;
 
 	sim_copy_address(&endpoint->source, addr);
-	if (!sim_is_any(&endpoint->source)) {
+	of_device = !sim_is_any(&endpoint->source) && !sim_is_loopback(&endpoint->source);
+	if (of_device) {
 		endpoint->device = sim_device_at(&endpoint->source, sim_me->program);
 		if (!endpoint->device)
 			return sim_fail(ENODEV);
 	}
 	ret = bind_endpoint(user_id(id));
-	if (!ret && !sim_is_any(&endpoint->source))
+	if (!ret && of_device)
 		sim_bind_device(user_id(id));
 	return sim_fail(ret);
 }
@@ -68,6 +70,20 @@ EXPORTED int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr)
 {
 	SIM_CALL_OR(-1, "rdma_bind_addr", EADDRINUSE, EADDRNOTAVAIL, ENODEV, EINVAL);
 	return sim_bind(id, addr);
+}
+
+/*
+ * The device by which the id reaches its destination: for a loopback address rdma_cm takes the first
+ * one, as measured: on soft-iWARP the address is refused, and on soft-RoCE the route.
+ */
+static int find_device(struct sim_endpoint *endpoint)
+{
+	if (!sim_is_loopback(&endpoint->destination)) {
+		endpoint->device = sim_device_at(&endpoint->destination, sim_me->program);
+		return 0;
+	}
+	endpoint->device = sim_world->devices;
+	return endpoint->device->traits.iwarp ? EINVAL : 0;
 }
 
 int sim_resolve_addr(struct rdma_cm_id *id, struct sockaddr *src_addr, struct sockaddr *dst_addr)
@@ -86,7 +102,9 @@ int sim_resolve_addr(struct rdma_cm_id *id, struct sockaddr *src_addr, struct so
 	sim_copy_address(&endpoint->destination, dst_addr);
 	sim_copy_address(&id->route.addr.dst_storage, dst_addr);
 	if (!endpoint->device)
-		endpoint->device = sim_device_at(&endpoint->destination, sim_me->program);
+		ret = find_device(endpoint);
+	if (ret)
+		return sim_fail(ret);
 	if (!sim_turns_out_otherwise(id))
 		sim_tell(endpoint, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
 	return sim_complete_call(id);
@@ -100,11 +118,33 @@ EXPORTED int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *src_addr,
 	return sim_resolve_addr(id, src_addr, dst_addr);
 }
 
+/*
+ * As cma.c takes the packet life time from the option, and cm_ack_timeout in cm.c makes a timeout of
+ * that again, which leaves time for the device's own delay.
+ */
+static void set_path_timeout(struct sim_endpoint *endpoint)
+{
+	uint8_t delay = sim_cm_traits(endpoint)->attr.local_ca_ack_delay;
+	uint8_t timeout = endpoint->ack_timeout;
+
+	if (!endpoint->has_ack_timeout || !timeout)
+		return;
+	if (timeout >= delay)
+		timeout = (uint8_t)(timeout + (delay >= timeout - 1));
+	else
+		timeout = (uint8_t)(delay + (timeout >= delay - 1));
+	endpoint->path_timeout = timeout < 31 ? timeout : 31;
+}
+
 /* An address without a device shows only now: docs/adapters.md. */
 int sim_resolve_route(struct rdma_cm_id *id)
 {
-	if (!id->verbs)
+	const struct sim_endpoint *endpoint = user_id(id)->sim;
+
+	if (!id->verbs ||
+	    (sim_is_loopback(&endpoint->destination) && !endpoint->device->ports[0].infiniband))
 		return sim_fail(ENODEV);
+	set_path_timeout(user_id(id)->sim);
 	user_id(id)->sim->routed = true;
 	if (!sim_turns_out_otherwise(id))
 		sim_tell(user_id(id)->sim, RDMA_CM_EVENT_ROUTE_RESOLVED, 0);
@@ -132,12 +172,37 @@ EXPORTED int rdma_listen(struct rdma_cm_id *id, int backlog)
 	return 0;
 }
 
+/* Bytes of the value of an option; 0: there is no such option. */
+static size_t length_of_option(int level, int optname)
+{
+	if (level != RDMA_OPTION_ID)
+		return 0;
+	switch (optname) {
+	case RDMA_OPTION_ID_TOS:
+	case RDMA_OPTION_ID_ACK_TIMEOUT:
+		return 1;
+	case RDMA_OPTION_ID_REUSEADDR:
+	case RDMA_OPTION_ID_AFONLY:
+		return sizeof(int);
+	default:
+		return 0;
+	}
+}
+
 EXPORTED int rdma_set_option(struct rdma_cm_id *id, int level, int optname, void *optval,
 			     size_t optlen)
 {
+	size_t length = length_of_option(level, optname);
+
 	SIM_CALL_OR(-1, "rdma_set_option", ENOSYS, EINVAL);
-	if (level == RDMA_OPTION_ID && optname == RDMA_OPTION_ID_AFONLY && optlen == sizeof(int))
+	if (optlen != length)
+		return sim_fail(length ? EINVAL : ENOSYS);
+	if (optname == RDMA_OPTION_ID_AFONLY)
 		user_id(id)->sim->family_only = *(int *)optval;
+	if (optname == RDMA_OPTION_ID_ACK_TIMEOUT) {
+		user_id(id)->sim->has_ack_timeout = true;
+		user_id(id)->sim->ack_timeout = *(uint8_t *)optval;
+	}
 	return 0;
 }
 

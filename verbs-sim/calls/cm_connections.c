@@ -30,6 +30,7 @@ static void set_terms(struct sim_terms *terms, const struct user_id *id,
 		.initiator_depth = param->initiator_depth,
 		.retry_count = param->retry_count & 7,
 		.rnr_retry_count = param->rnr_retry_count & 7,
+		.ack_timeout = id->sim->path_timeout,
 		.qp_num = id->head.qp ? id->head.qp->qp_num : param->qp_num,
 	};
 	copy_data(terms, param->private_data, param->private_data_len);

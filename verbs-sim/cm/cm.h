@@ -50,6 +50,7 @@ struct sim_terms {
 	uint8_t data[SIM_MOST_PRIVATE_DATA];
 	uint8_t data_length;
 	uint8_t responder_resources, initiator_depth, retry_count, rnr_retry_count;
+	uint8_t ack_timeout; /* RoCE: that the server takes over; 0: its device's own */
 	uint32_t qp_num;
 };
 
@@ -81,6 +82,9 @@ struct sim_endpoint {
 	bool datagram;             /* of RDMA_PS_UDP: nothing is ever connected */
 	bool was_connected;        /* iWARP: its connection has ended */
 	uint32_t backlog, waiting; /* of a listener: how many requests may wait, and do */
+	uint8_t ack_timeout;       /* RDMA_OPTION_ID_ACK_TIMEOUT, */
+	bool has_ack_timeout;      /* which was set, */
+	uint8_t path_timeout;      /* and what the request says of it, if it was before the route */
 	struct sim_terms offered;  /* what this side said when it connected or accepted, */
 	struct sim_terms wanted;   /* and what the other did */
 	TAILQ_HEAD(sim_messages, sim_message) inbox;
@@ -165,6 +169,7 @@ const struct sim_traits *sim_cm_traits(const struct sim_endpoint *endpoint);
 in_port_t *sim_port_of(struct sockaddr_storage *address);
 void sim_copy_address(struct sockaddr_storage *to, const struct sockaddr *from);
 
-/* Whether it stands for all addresses of the host. */
+/* Whether it stands for all addresses of the host, or is a loopback address: which has no device. */
 bool sim_is_any(const struct sockaddr_storage *address);
+bool sim_is_loopback(const struct sockaddr_storage *address);
 #endif

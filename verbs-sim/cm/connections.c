@@ -21,6 +21,10 @@ void sim_agree(const struct sim_endpoint *endpoint, struct ibv_qp_attr *attr)
 
 	attr->dest_qp_num = wanted->qp_num;
 	attr->timeout = sim_cm_traits(endpoint)->ack_timeout;
+	if (attr->timeout && wanted->ack_timeout)
+		attr->timeout = wanted->ack_timeout;
+	if (attr->timeout && endpoint->has_ack_timeout)
+		attr->timeout = endpoint->ack_timeout;
 	attr->retry_cnt = endpoint->state == SIM_CM_REQUESTED ? wanted->retry_count
 							      : offered->retry_count;
 	attr->rnr_retry = wanted->rnr_retry_count;

@@ -60,6 +60,15 @@ bool sim_is_any(const struct sockaddr_storage *address)
 					      : v4->sin_addr.s_addr == htonl(INADDR_ANY);
 }
 
+bool sim_is_loopback(const struct sockaddr_storage *address)
+{
+	const struct sockaddr_in *v4 = (const struct sockaddr_in *)address;
+	const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)address;
+
+	return address->ss_family == AF_INET6 ? IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr)
+					      : ntohl(v4->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+}
+
 static bool same_host(const struct sockaddr_storage *one, const struct sockaddr_storage *other)
 {
 	if (one->ss_family == AF_INET6)

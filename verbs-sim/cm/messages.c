@@ -46,7 +46,9 @@ static void create_request(struct sim_endpoint *client, struct sim_endpoint *lis
 	request->destination = client->source;
 	request->wanted = crossed(&client->offered);
 	request->datagram = client->datagram;
-	request->device = sim_device_at(&client->destination, listener->object.program);
+	request->device = sim_is_loopback(&client->destination)
+				  ? client->device
+				  : sim_device_at(&client->destination, listener->object.program);
 	request->peer = client;
 	client->peer = request;
 
