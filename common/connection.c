@@ -9,11 +9,13 @@
 
 #include "common/private.h"
 
-#define RESOLVE_TIMEOUT_MS 2000
-#define RETRY_COUNT        6 /* three bits, but soft-RoCE takes 7 for "forever" */
-#define RNR_RETRY_COUNT    7 /* means "forever" */
-#define MOST_RETRIES       7 /* three bits, too */
-#define READ_DEPTH         1 /* also for a side that sends no RDMA READs: some devices refuse 0 */
+#define RESOLVE_S        2
+#define RESOLVE_TRIES    3  /* for an address, and for a route */
+#define RETRY_COUNT      6  /* three bits, but soft-RoCE takes 7 for "forever" */
+#define RNR_RETRY_COUNT  7  /* means "forever" */
+#define MOST_RETRIES     7  /* three bits, too */
+#define MOST_ACK_TIMEOUT 31 /* five bits */
+#define READ_DEPTH       1  /* also for a side that sends no RDMA READs: some devices refuse 0 */
 
 /* ---- The id ---- */
 
@@ -220,31 +222,80 @@ static int report_address(const struct our_control *control, const char *call, i
 	}
 }
 
+/* Before the route is resolved, and before a client is accepted. Not all kernels know the option. */
+static int set_ack_timeout(const struct our_control *control)
+{
+	uint8_t timeout = control->config->ack_timeout;
+	int ret = timeout > MOST_ACK_TIMEOUT ? EINVAL : 0;
+
+	if (!timeout)
+		return 0;
+	if (!ret)
+		ret = OUR_CALL(rdma_set_option(control->cm_id, RDMA_OPTION_ID,
+					       RDMA_OPTION_ID_ACK_TIMEOUT, &timeout,
+					       sizeof(timeout)));
+	return ret ? our_tell_error(control->config, "rdma_set_option", ret,
+				    "an ack timeout of %u: it is at most %d, and Linux before 5.1 "
+				    "has none",
+				    timeout, MOST_ACK_TIMEOUT)
+		   : 0;
+}
+
 /* ---- The client ---- */
 
-static int resolve_addr(struct our_control *control, struct sockaddr *address)
+static int resolve_ms(const struct our_config *config)
 {
+	return (config->resolve_s ? config->resolve_s : RESOLVE_S) * 1000;
+}
+
+/* Whether nobody has answered, and to ask once more: what was asked, or the answer, may be lost. */
+static bool ask_again(struct our_control *control)
+{
+	struct our_cm_event *event = &control->cm_event;
+
+	if (event->status != -ETIMEDOUT ||
+	    (event->type != RDMA_CM_EVENT_ADDR_ERROR && event->type != RDMA_CM_EVENT_ROUTE_ERROR) ||
+	    ++our_private(control)->asked >= RESOLVE_TRIES)
+		return false;
+	event->status = 0; /* that of the next wait, if no event ends it */
+	return true;
+}
+
+static int resolve_addr(struct our_control *control, const struct sockaddr *address)
+{
+	struct sockaddr_storage copy = { .ss_family = 0 }; /* `address` may be that of the id */
+
+	copy_address(&copy, address);
 	our_start_cm_call(control);
-	return OUR_CALL(rdma_resolve_addr(control->cm_id, NULL, address, RESOLVE_TIMEOUT_MS));
+	return OUR_CALL(rdma_resolve_addr(control->cm_id, NULL, (struct sockaddr *)&copy,
+					  resolve_ms(control->config)));
 }
 
 static int resolve_route(struct our_control *control)
 {
 	our_start_cm_call(control);
-	return OUR_CALL(rdma_resolve_route(control->cm_id, RESOLVE_TIMEOUT_MS));
+	return OUR_CALL(rdma_resolve_route(control->cm_id, resolve_ms(control->config)));
 }
 
 int our_client_bind(struct our_control *control, struct sockaddr *address)
 {
-	int ret;
+	int ret = set_ack_timeout(control);
 
-	ret = resolve_addr(control, address); /* rdma_resolve_addr */
-	ret = our_await_cm_event(control, RDMA_CM_EVENT_ADDR_RESOLVED, ret);
+	if (ret)
+		return ret;
+	our_private(control)->asked = 0;
+	do {
+		ret = resolve_addr(control, address); /* rdma_resolve_addr */
+		ret = our_await_cm_event(control, RDMA_CM_EVENT_ADDR_RESOLVED, ret);
+	} while (ret == ETIMEDOUT && ask_again(control));
 	if (ret)
 		return report_address(control, "rdma_resolve_addr", ret, address);
 
-	ret = resolve_route(control); /* rdma_resolve_route */
-	ret = our_await_cm_event(control, RDMA_CM_EVENT_ROUTE_RESOLVED, ret);
+	our_private(control)->asked = 0;
+	do {
+		ret = resolve_route(control); /* rdma_resolve_route */
+		ret = our_await_cm_event(control, RDMA_CM_EVENT_ROUTE_RESOLVED, ret);
+	} while (ret == ETIMEDOUT && ask_again(control));
 	if (ret)
 		return report_address(control, "rdma_resolve_route", ret, address);
 	our_learn_device(control);
@@ -333,6 +384,10 @@ int our_start_bind(struct our_control *control, struct sockaddr *address)
 	if (!control->config->waiting.cm->take)
 		return our_tell_error(control->config, "our_start_bind", EINVAL,
 				      "this way to wait for CM events needs calls that block");
+	ret = set_ack_timeout(control);
+	if (ret)
+		return ret;
+	our_private(control)->asked = 0;
 	ret = resolve_addr(control, address);
 	return ret ? report_address(control, "rdma_resolve_addr", ret, address) : 0;
 }
@@ -355,6 +410,7 @@ int our_do_step(struct our_control *control)
 
 	switch (event->type) {
 	case RDMA_CM_EVENT_ADDR_RESOLVED:
+		our_private(control)->asked = 0;
 		ret = resolve_route(control);
 		return ret ? report_address(control, "rdma_resolve_route", ret, address) : EAGAIN;
 	case RDMA_CM_EVENT_ROUTE_RESOLVED:
@@ -363,9 +419,13 @@ int our_do_step(struct our_control *control)
 	case RDMA_CM_EVENT_ESTABLISHED:
 		return our_finish_connect(control);
 	case RDMA_CM_EVENT_ADDR_ERROR:
-		return report_address(control, "rdma_resolve_addr", ret, address);
+		if (ask_again(control))
+			ret = resolve_addr(control, address);
+		return ret ? report_address(control, "rdma_resolve_addr", ret, address) : EAGAIN;
 	case RDMA_CM_EVENT_ROUTE_ERROR:
-		return report_address(control, "rdma_resolve_route", ret, address);
+		if (ask_again(control))
+			ret = resolve_route(control);
+		return ret ? report_address(control, "rdma_resolve_route", ret, address) : EAGAIN;
 	default:
 		if (!control->verbs) /* not even resolved */
 			return report_address(control,
@@ -395,6 +455,23 @@ static int keep_to_family(const struct our_control *listener, struct rdma_cm_id 
 	return ret ? report_address(listener, "rdma_set_option", ret, address) : 0;
 }
 
+/*
+ * rdma_bind_addr binds the loopback address to no device. InfiniBand serves it, RoCE and iWARP do not,
+ * and rdma_cm says so to who looks for the way there, as a client would.
+ */
+static bool is_served(struct sockaddr *address)
+{
+	struct rdma_cm_id *cm_id;
+	bool served;
+
+	if (rdma_create_id(NULL, &cm_id, NULL, RDMA_PS_TCP)) /* its calls wait, for this machine */
+		return false;
+	served = !rdma_resolve_addr(cm_id, NULL, address, RESOLVE_S * 1000) &&
+		 !rdma_resolve_route(cm_id, RESOLVE_S * 1000);
+	rdma_destroy_id(cm_id);
+	return served;
+}
+
 static int bind_and_listen(const struct our_control *listener, struct rdma_cm_id *cm_id,
 			   struct sockaddr *address, int backlog)
 {
@@ -404,12 +481,8 @@ static int bind_and_listen(const struct our_control *listener, struct rdma_cm_id
 	if (ret)
 		return ret;
 	ret = OUR_CALL(rdma_bind_addr(cm_id, address));
-	/*
-	 * Binding to the loopback address works, but there is no device on it: no client could
-	 * connect.
-	 */
-	if (!ret && !cm_id->verbs && !our_is_any_address(address))
-		ret = ENODEV;
+	if (!ret && !cm_id->verbs && !our_is_any_address(address) && !is_served(address))
+		ret = ENODEV; /* no client could connect */
 	if (ret)
 		return report_address(listener, "rdma_bind_addr", ret, address);
 
@@ -472,8 +545,11 @@ static int accept_client(struct our_control *control, const void *private_data, 
 
 int our_agent_accept(struct our_control *control, const void *private_data, size_t length)
 {
-	int ret = accept_client(control, private_data, length);
+	int ret = set_ack_timeout(control);
 
+	if (ret)
+		return ret;
+	ret = accept_client(control, private_data, length);
 	return ret ? our_report_no_client(control, ret) : 0;
 }
 
@@ -485,6 +561,9 @@ int our_agent_connect(struct our_control *control, const void *private_data, siz
 		return our_tell_error(control->config, "our_agent_connect", EINVAL,
 				      "an agent on its listener's channel must not wait: "
 				      "our_migrate_id comes first");
+	ret = set_ack_timeout(control);
+	if (ret)
+		return ret;
 	ret = accept_client(control, private_data, length);
 	ret = our_await_cm_event(control, RDMA_CM_EVENT_ESTABLISHED, ret);
 	if (ret)

@@ -286,6 +286,17 @@ struct our_config {
 	 */
 	uint8_t retry_count, rnr_retry_count, rnr_timer;
 
+	/*
+	 * How long this side's device waits for an acknowledgement before it repeats, except on
+	 * iWARP: 4.096 us times 2 to the power of this, 31 at most; an adapter may take up to four
+	 * times as long. So it decides how soon a dead host is noticed. That of a client holds for the
+	 * server's device, too, as far as that is able. 0: rdma_cm's own. See rdma_set_option(3).
+	 */
+	uint8_t ack_timeout;
+
+	/* How long a client waits for an address, and for a route, in seconds; three times; 0: 2 */
+	uint16_t resolve_s;
+
 	/* A CQ makes an event for so many completions, or after so many microseconds; 0: each */
 	uint16_t event_completions, event_us;
 
@@ -363,10 +374,11 @@ void our_destroy_id(struct our_control *control);
 /*
  * our_client_bind - find the device and the route to a server
  * `server` has its address, IPv4 or IPv6, and port, as from getaddrinfo(3). Each of the two steps
- * takes 2 seconds at most, and config->timeout_s. Afterwards ->verbs is set.
+ * takes three times config->resolve_s at most, as it asks again if nobody answers. Afterwards ->verbs
+ * is set.
  * RETURN VALUE: 0 or an errno value.
  * ERRORS: ENODEV or EADDRNOTAVAIL: no device serves the address; ETIMEDOUT, EHOSTUNREACH or
- * ENETUNREACH: no answer, or no route; EINTR.
+ * ENETUNREACH: no answer, or no route; ENOSYS: the kernel has no ack_timeout; EINTR.
  * SEE ALSO: rdma_resolve_addr(3), rdma_resolve_route(3)
  */
 int our_client_bind(struct our_control *client, struct sockaddr *server);
@@ -391,9 +403,10 @@ int our_start_connect(struct our_control *client, const void *private_data, size
 /*
  * our_listener_bind, our_listener_bind_also - take connect requests to an address from now on
  * `backlog` is how many requests may wait to be taken. A listener on an address of one device has
- * ->verbs afterwards; one on the address "any" takes requests from all devices, which
- * rdma_get_devices(3) lists: an agent's ->verbs is one of them. An IPv6 listener takes no IPv4
- * clients: our_listener_bind_also, once after the other, adds "any" of the other family.
+ * ->verbs afterwards; one on the address "any", or on the loopback address, which only InfiniBand
+ * serves, takes requests from all devices, which rdma_get_devices(3) lists: an agent's ->verbs is one
+ * of them. An IPv6 listener takes no IPv4 clients: our_listener_bind_also, once after the other, adds
+ * "any" of the other family.
  * RETURN VALUE: 0 or an errno value.
  * ERRORS: EADDRINUSE: another program listens there; ENODEV or EADDRNOTAVAIL: no device has it.
  * SEE ALSO: rdma_bind_addr(3), rdma_listen(3)

@@ -66,6 +66,7 @@ struct our_private {
 	bool answers;           /* the peer will answer the disconnect, on our own channel */
 	_Atomic int unreadable; /* its events are: the error, reported; 0: they are not */
 	uint64_t look_ns;       /* when our_keep_polling looks at the CM next */
+	unsigned int asked;     /* for an address, or a route, in vain */
 
 	/* Completions */
 	void *completion_state; /* of the way to wait for them */
