@@ -134,6 +134,7 @@ static const struct {
 	{ "signaled", send_signaled },       { "unsignaled", send_unsignaled },
 	{ "by-verb", send_by_verb },         { "look-after", look_after },
 	{ "look-after-shared", look_after }, { "await-end", await_end },
+	{ "await-end-soon", await_end },
 };
 
 static int ask(const char *question, struct sockaddr *address)
@@ -201,6 +202,8 @@ int main(int argc, char **argv)
 
 	if (argc != 3 || getaddrinfo(argv[2], "12321", NULL, &address))
 		return 2;
+	config.ack_timeout = strstr(argv[1], "-soon") ? 14 : 0;
+	config.ack_timeout = strstr(argv[1], "-soon") ? 14 : 0;
 	signal(SIGPIPE, SIG_IGN); /* soft-iWARP raises it */
 	if (!strcmp(argv[1], "overrun"))
 		ret = overrun(address->ai_addr);

@@ -223,6 +223,7 @@ static const struct question {
 	{ "queues", ask_queues, 2000, 0, "[N] how many QPs and CQs, up to N" },
 	{ "accept", ask_request, 1, 0, "what each side is told of the other's depths and data" },
 	{ "reject", ask_request, 0, 0, "the same of a client that is refused" },
+	{ "ack-timeout", ask_ack_timeout, 0, 0, "RDMA_OPTION_ID_ACK_TIMEOUT: of which side" },
 	{ "backlog", ask_backlog, 2, 0, "[N] more requests than a backlog of N" },
 	{ "write", ask_remote, IBV_WR_RDMA_WRITE, 1, "to memory without the right to" },
 	{ "read", ask_remote, IBV_WR_RDMA_READ, 1, "likewise" },

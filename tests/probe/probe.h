@@ -52,5 +52,6 @@ void ask_remote(struct ends *e, int opcode);
 void ask_full(struct ends *e, int unused);
 void ask_inline(struct ends *e, int unused);
 void ask_close(struct ends *e, int unused);
+void ask_ack_timeout(struct ends *e, int unused);
 
 #endif

@@ -226,3 +226,77 @@ void ask_close(struct ends *e, int unused)
 	must(ibv_create_qp(pd, &init), "ibv_create_qp");
 	told("ibv_close_device with a QP left returns %d", ibv_close_device(verbs));
 }
+
+/* ---- The ACK timeout ---- */
+
+enum {
+	BEFORE_ROUTE = 1,
+	AFTER_ROUTE = 2,
+	OF_SERVER = 4
+};
+
+static void set_ack_timeout(const struct rdma_cm_id *id, bool wanted, uint8_t timeout)
+{
+	if (wanted)
+		must(!rdma_set_option((struct rdma_cm_id *)(uintptr_t)id, RDMA_OPTION_ID,
+				      RDMA_OPTION_ID_ACK_TIMEOUT, &timeout, sizeof(timeout)),
+		     "rdma_set_option");
+}
+
+static int ack_timeout_of(const struct end *end)
+{
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+
+	must(!ibv_query_qp(end->id->qp, &attr, IBV_QP_TIMEOUT, &init), "ibv_query_qp");
+	return attr.timeout;
+}
+
+static void tell_ack_timeouts(struct ends *e, uint8_t timeout, int when)
+{
+	struct rdma_event_channel *own = rdma_create_event_channel();
+	struct sockaddr *to = rdma_get_local_addr(e->listener);
+	struct ends two = { .param = e->param };
+	struct rdma_cm_event event;
+	struct rdma_cm_id *id;
+
+	must(!rdma_create_id(own, &id, NULL, RDMA_PS_TCP), "rdma_create_id");
+	set_ack_timeout(id, when & BEFORE_ROUTE, timeout);
+	must(!rdma_resolve_addr(id, NULL, to, PATIENCE_MS), "rdma_resolve_addr");
+	await_event(own, RDMA_CM_EVENT_ADDR_RESOLVED);
+	must(!rdma_resolve_route(id, PATIENCE_MS), "rdma_resolve_route");
+	await_event(own, RDMA_CM_EVENT_ROUTE_RESOLVED);
+	set_ack_timeout(id, when & AFTER_ROUTE, timeout);
+	equip(&two.client, "client", id, 0, false);
+	must(!rdma_connect(id, &two.param), "rdma_connect");
+	must(event_within(e->events, PATIENCE_MS, &event), "no request");
+	equip(&two.server, "server", event.id, 0, false);
+	set_ack_timeout(event.id, when & OF_SERVER, timeout);
+	must(!rdma_accept(event.id, &two.param), "rdma_accept");
+	await_event(own, RDMA_CM_EVENT_ESTABLISHED);
+	await_event(e->events, RDMA_CM_EVENT_ESTABLISHED);
+	told("%d set at %d: client %d, server %d", timeout, when, ack_timeout_of(&two.client),
+	     ack_timeout_of(&two.server));
+}
+
+/* Who sets RDMA_OPTION_ID_ACK_TIMEOUT when, and what becomes of it; and what options are refused. */
+void ask_ack_timeout(struct ends *e, int unused)
+{
+	static const uint8_t timeouts[] = { 1, 10, 14, 15, 16, 17, 18, 22, 31 };
+	uint32_t value = 14;
+	size_t i;
+
+	(void)unused;
+	tell_ack_timeouts(e, 14, 0);
+	tell_ack_timeouts(e, 14, AFTER_ROUTE);
+	tell_ack_timeouts(e, 14, OF_SERVER);
+	tell_ack_timeouts(e, 14, BEFORE_ROUTE | OF_SERVER);
+	for (i = 0; i < sizeof(timeouts); i++)
+		tell_ack_timeouts(e, timeouts[i], BEFORE_ROUTE);
+	told("of 4 bytes: %d",
+	     rdma_set_option(e->client.id, RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT, &value, 4)
+		     ? errno
+		     : 0);
+	told("an option that there is not: %d",
+	     rdma_set_option(e->client.id, RDMA_OPTION_ID, 77, &value, 1) ? errno : 0);
+}

@@ -40,6 +40,7 @@ ROWS = [
         for how in ("look-after", "look-after-shared", "await-end")
         for transport, ends, least_s, most_s in (("RoCE", "Software caused connection abort", 18, 22), ("iWARP", "No route to host", 25, 28))
     ),
+    Patience("await-end-soon", "Software caused connection abort", 4, 6, DEAD["RoCE"], True, "RoCE"),  # config.ack_timeout
 ]
 each = pytest.mark.parametrize(
     "row, transport",
@@ -76,3 +77,30 @@ def test_a_cq_of_the_programs_own_that_overruns(transport: list[str]) -> None:
     assert "a CQ of 1 entries overruns" in run.wrong and run.left == "nothing", run.why()
     assert run.out == "overrun: Connection timed out, of the other one: Input/output error\n", run.out + run.why()
     assert "CQ of the program's own: it had no room for a completion" in run.err, run.why()
+
+
+@pytest.mark.parametrize("call, event", [("rdma_resolve_addr", "ADDR_ERROR"), ("rdma_resolve_route", "ROUTE_ERROR")])
+@pytest.mark.parametrize("client", ["ping-sr-0/client -a", "ping-sr-3/client -a", "ping-sr-4/client -a", "build/examples/loop_client"])
+@pytest.mark.parametrize("lost", [2, 3])
+def test_what_nobody_answers_is_asked_three_times(call: str, event: str, client: str, lost: int) -> None:
+    """In each way to wait for the connection manager."""
+    faults = [word for number in range(1, lost + 1) for word in ("--fail", f"0:{call}:{number}:{event}=ETIMEDOUT")]
+    run = simulate([[*client.split(), ADDRESS]], *faults)
+    said = "nobody listens on" if lost < 3 else f"{call}: Connection timed out (110)"
+    assert run.statuses == [1] and said in run.err and run.err.count("\n") == 1, run.why()
+
+
+@pytest.mark.parametrize("kind, works", [("roce,port=active/4096/43", True), ("roce", False), ("iwarp", False)])
+@pytest.mark.parametrize("address", ["127.0.0.1", "::1"])
+def test_a_listener_on_the_loopback(kind: str, works: bool, address: str) -> None:
+    """InfiniBand serves it."""
+    both = [[f"ping-sr-0/{side}", "-q", "-c", "3", "-a", address] for side in ("server", "client")]
+    run = simulate(both, "--device", kind)
+    assert run.statuses == ([0, 0] if works else [1, 1]) and run.left == "nothing", run.why()
+    assert works or "ping-sr-0/server: rdma_bind_addr: No such device (19): " in run.err, run.why()
+
+
+def test_a_kernel_that_has_no_ack_timeout() -> None:
+    """Who asks for one is told."""
+    run = simulate([["build/examples/store_server", ADDRESS], ["build/tests/patient", "await-end-soon", ADDRESS]], "--fail", "1:rdma_set_option:1:ENOSYS")
+    assert "patient: rdma_set_option: Function not implemented (38): an ack timeout of 14" in run.err and run.statuses[1] == 3, run.why()
