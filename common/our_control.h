@@ -280,9 +280,10 @@ struct our_config {
 	/*
 	 * How often a device repeats, except on iWARP; 0 in one of these stands for its default.
 	 * retry_count, of a client: how often both sides repeat what nobody acknowledges: 1 to 7
-	 * (default 6; to soft-RoCE 7 means forever, and nothing notices a dead host). rnr_retry_count: how often the *peer* repeats a message for which we have no
-	 * receive: 1 to 6; 7: forever (default); OUR_NEVER. rnr_timer: the code of the time after
-	 * which it does (default 12: 0.64 ms). See rdma_connect(3), ibv_modify_qp(3).
+	 * (default 6; to soft-RoCE 7 means forever, and nothing notices a dead host).
+	 * rnr_retry_count: how often the *peer* repeats a message for which we have no receive: 1
+	 * to 6; 7: forever (default); OUR_NEVER. rnr_timer: the code of the time after which it
+	 * does (default 12: 0.64 ms). See rdma_connect(3), ibv_modify_qp(3).
 	 */
 	uint8_t retry_count, rnr_retry_count, rnr_timer;
 
@@ -615,8 +616,9 @@ int our_post(struct our_control *control, struct ibv_send_wr *wr, struct ibv_sen
  * RETURN VALUE: 0 and *completion; or an errno value. Pass it to our_report_end.
  * ERRORS: not reported: EINTR; ECONNRESET: the peer has disconnected, or a work request was
  * flushed; ETIMEDOUT: nothing came in time (wait_until_ns, or config->timeout_s); EHOSTUNREACH: the
- * peer's host does not answer (iWARP; elsewhere ECONNABORTED); ENODEV: the device was removed. Of a completion in error:
- * ECONNABORTED: the peer is the cause; EIO: this side is; EPIPE: the device could not send.
+ * peer's host does not answer (iWARP; elsewhere ECONNABORTED); ENODEV: the device was removed. Of
+ * a completion in error: ECONNABORTED: the peer is the cause; EIO: this side is; EPIPE: the device
+ * could not send.
  * SEE ALSO: ibv_poll_cq(3), ibv_get_cq_event(3)
  */
 int our_await_completion(struct our_control *control, struct our_completion *completion);
@@ -820,8 +822,8 @@ int our_device_post_send(struct our_device *device, struct our_control *control,
  * The first is our_take_async_events for a shared device. The others say what events have said,
  * whoever has read them.
  * RETURN VALUE: the first two: 0; or an errno value: the device, its SRQ or its CQ has ended, and
- * all its connections; with the SRQ the parts that have it, too, and with the CQ no part. The third: whether the SRQ has fallen below the limit of ibv_modify_srq(3)
- * since the last call.
+ * all its connections; with the SRQ the parts that have it, too, and with the CQ no part. The
+ * third: whether the SRQ has fallen below the limit of ibv_modify_srq(3) since the last call.
  * ERRORS: EIO.
  * THREADS: only one in a process reads a device's events; any for the others.
  * SEE ALSO: ibv_get_async_event(3)

@@ -586,8 +586,9 @@ void our_for_all_of_device(struct our_device *device, void (*call)(struct our_co
 	int i;
 
 	for (i = 0; i < OUR_DEVICE_BUCKETS; i++) {
-		LIST_FOREACH(one, &our_shared(device)->connections[i], of_device)
-		call(&one->head);
+		one = LIST_FIRST(&our_shared(device)->connections[i]);
+		for (; one; one = LIST_NEXT(one, of_device))
+			call(&one->head);
 	}
 }
 
