@@ -130,6 +130,7 @@ struct our_shared_device {
 	struct our_async async;
 	const struct our_control **sending; /* who sends from a buffer; NULL: nobody */
 	LIST_HEAD(bucket, our_private) connections[OUR_DEVICE_BUCKETS];
+	struct bucket without_qp; /* connections that are disconnected, and not closed */
 };
 
 static inline struct our_shared_device *our_shared(const struct our_device *device)
@@ -168,6 +169,9 @@ int our_device_post_again(struct our_device *device, const struct ibv_wc *wc);
  */
 void our_add_to_device(struct our_control *control);
 void our_remove_from_device(struct our_control *control);
+
+/* The end of our_unsetup_qp: until then our_close_device closes the connection. */
+void our_leave_device(struct our_control *control);
 
 /*
  * Before the QP, which is in its error state, is destroyed: gives back to the shared queue what the

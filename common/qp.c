@@ -233,6 +233,8 @@ void our_destroy_qp(struct our_control *control)
 void our_unsetup_qp(struct our_control *control)
 {
 	our_destroy_qp(control);
+	if (control->device)
+		our_leave_device(control);
 	our_destroy_cq(control);
 	our_dealloc_pd(control);
 	free_counts(control);

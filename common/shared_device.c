@@ -392,10 +392,16 @@ void our_remove_from_device(struct our_control *control)
 	uint32_t i;
 
 	LIST_REMOVE(our_private(control), of_device);
+	LIST_INSERT_HEAD(&our_shared(device)->without_qp, our_private(control), of_device);
 	for (i = 0; i < device->memory.n_buffers; i++) {
 		if (our_shared(device)->sending[i] == control)
 			our_device_post_recv(control->device, i);
 	}
+}
+
+void our_leave_device(struct our_control *control)
+{
+	LIST_REMOVE(our_private(control), of_device);
 }
 
 /*
@@ -572,7 +578,7 @@ struct our_control *our_control_of(struct our_device *device, uint32_t qp_num)
 
 struct our_control *our_first_of_device(struct our_device *device)
 {
-	struct our_private *one = NULL;
+	struct our_private *one = LIST_FIRST(&our_shared(device)->without_qp);
 	int i;
 
 	for (i = 0; i < OUR_DEVICE_BUCKETS && !one; i++)
@@ -582,13 +588,15 @@ struct our_control *our_first_of_device(struct our_device *device)
 
 void our_for_all_of_device(struct our_device *device, void (*call)(struct our_control *control))
 {
-	struct our_private *one;
+	struct our_private *one, *next;
 	int i;
 
 	for (i = 0; i < OUR_DEVICE_BUCKETS; i++) {
 		one = LIST_FIRST(&our_shared(device)->connections[i]);
-		for (; one; one = LIST_NEXT(one, of_device))
+		for (; one; one = next) {
+			next = LIST_NEXT(one, of_device); /* the call may destroy the QP */
 			call(&one->head);
+		}
 	}
 }
 
