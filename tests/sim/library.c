@@ -287,6 +287,21 @@ static int post_own_receive(void)
 	return 0;
 }
 
+/* The device closes a connection that its user has disconnected, and no more. */
+static int leave_to_device(void)
+{
+	struct our_device *device;
+
+	must(our_create_device(&config, listener->verbs, &device), "our_create_device");
+	must(our_device_create_cq(device, 4 * MOST), "our_device_create_cq");
+	must(our_device_create_srq(device, MOST, SIZE), "our_device_create_srq");
+	connect_both(device);
+	our_disconnect(agent);
+	our_close_device(device);
+	our_close(client);
+	return 0;
+}
+
 /* QPs with one CQ for all, until the device has no more. */
 static int make_many(void)
 {
@@ -344,6 +359,7 @@ static const struct {
 	{ "wrong-list", post_wrong_list },
 	{ "own-queue", have_own_queue },
 	{ "own-receive", post_own_receive },
+	{ "left-to-device", leave_to_device },
 	{ "many", make_many },
 	{ "be-killed", be_killed },
 };

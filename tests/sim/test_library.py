@@ -18,6 +18,7 @@ SAID = {
     "wrong-list": [f"1 of 3, then: {WRONG}"],
     "own-queue": ["low: 0", "low: 1, of the whole: 0", f"another queue: {WRONG}"],
     "own-receive": [],
+    "left-to-device": [],
     "many": [f"some QPs, then: {FULL}"],
 }
 

@@ -46,7 +46,7 @@ static void start(bool shares_cq)
 	uint32_t i;
 
 	srq.context = cq.context = unit_verbs();
-	shared = (struct our_shared_device){ .whole = device, .sending = sending };
+	shared = (struct our_shared_device){ .async.srq_owner = device, .sending = sending };
 	*device = (struct our_device){ .config = &config, .verbs = unit_verbs(), .srq = &srq };
 	device->memory = (struct our_memory){ .buffers = buffers, .n_buffers = RECEIVES };
 	for (i = 0; i < RECEIVES; i++)
