@@ -75,7 +75,6 @@ ROOMS = {
 # Found, and rightly in no part of their rooms.
 OPTIONAL = {
     "perf": "bench/comparison counts without it",
-    "ssh": "the user of bench/fabric names it",
     "man": "its rows are skipped",
     "valgrind": "tests/sanitize names [sanitize]",
     "mmdebstrap": "tests/bare names [ci]",
