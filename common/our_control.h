@@ -97,8 +97,8 @@ struct our_cm_event {
 	uint8_t responder_resources; /* requests that the peer may have outstanding at us */
 	uint8_t initiator_depth;     /* requests of ours that the peer serves at a time */
 	uint8_t private_data_length; /* bytes; RoCE and InfiniBand pad them with zeros */
-	uint8_t private_data[OUR_MAX_PRIVATE_DATA]
-		__attribute__((aligned(8))); /* may be read as a struct of numbers */
+	/* Aligned, so that it may be read as a struct of numbers. */
+	uint8_t private_data[OUR_MAX_PRIVATE_DATA] __attribute__((aligned(8)));
 };
 
 /*
@@ -272,10 +272,12 @@ struct our_config {
 
 	struct our_stop *stop;  /* ends every wait; NULL: nothing does */
 	unsigned int timeout_s; /* the limit of each wait, in seconds; 0: none */
-	unsigned int
-		keepalive_s; /* after so many seconds without a word from the peer, ask its host
-				   * whether it is there; 0: never. A host that is answers although
-				   * its program is slow and posts no receives */
+
+	/*
+	 * After so many seconds without a word from the peer, ask its host whether it is there; 0:
+	 * never. The host answers even if the peer's program is slow and has posted no receive.
+	 */
+	unsigned int keepalive_s;
 
 	/*
 	 * How often a device repeats, except on iWARP; 0 in one of these stands for its default.

@@ -205,7 +205,6 @@ int our_setup_qp(struct our_control *control, uint32_t max_send_wr, uint32_t max
 		goto err_destroy_cq;
 	if (control->device)
 		our_add_to_device(control);
-	our_private(control)->sends = 0;
 	if (keepalive)
 		keepalive->start(control);
 	return 0;

@@ -28,11 +28,10 @@ static int report_full(const struct our_control *control, const char *call, uint
 static void count_send(struct our_control *control, const struct ibv_send_wr *wr)
 {
 	struct our_posted *posted = &our_private(control)->posted;
-	bool signaled = wr->send_flags & IBV_SEND_SIGNALED;
 
-	our_private(control)->sends += signaled;
 	if (posted->signaled)
-		posted->signaled[(posted->first + posted->sends++) % posted->most_sends] = signaled;
+		posted->signaled[(posted->first + posted->sends++) % posted->most_sends] =
+			wr->send_flags & IBV_SEND_SIGNALED;
 }
 
 /* With it complete those before it that make no completion; of one that fails, they have made theirs. */
@@ -329,11 +328,8 @@ static bool may_be_of_a_client_that_left(const struct our_control *control, cons
 int our_hand_out_wc(struct our_control *control, const struct ibv_wc *wc,
 		    struct our_completion *completion)
 {
-	uint32_t *sends = &our_private(control)->sends;
 	int ret;
 
-	if (!our_is_recv(wc->wr_id) && *sends) /* 0: the program has called ibv_post_send itself */
-		--*sends;
 	count_completion(&our_private(control)->posted, wc);
 	if (may_be_of_a_client_that_left(control, wc))
 		return EPIPE;

@@ -73,7 +73,6 @@ struct our_private {
 	uint64_t until_ns;      /* the limit of this wait, once it is known; 0: not yet */
 	struct our_comp_channels *comp_channels; /* of a loop that serves many; NULL: its own */
 	struct our_batch batch;
-	uint32_t sends; /* signaled ones of our_post that have not completed */
 	struct our_posted posted;
 
 	/* While nothing comes: see our_idle */
