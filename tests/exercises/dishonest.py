@@ -67,13 +67,13 @@ SLEEPS = """	if (ppoll(fds, 2, our_time_until(our_wake_up_ns(control), &left), N
 
 def spins(source: str) -> str:
     """Waits for events in a loop that does not block: each look fails with EAGAIN."""
-    quiet = swap("	if (ibv_get_cq_event(channel->channel, &cq, &context))\n",
-                 "	if (ibv_get_cq_event(channel->channel, &cq, &context) && errno == EAGAIN)\n		return EAGAIN;\n	if (!cq)\n")
-    source = swap("	struct ibv_cq *cq;\n", "	struct ibv_cq *cq = NULL;\n")(quiet(swap(SLEEPS, SPINS)(source)))
+    quiet = swap("	if (ret)\n		return our_tell_error(control->config, \"ibv_get_cq_event\"",
+                 "	if (ret == EAGAIN)\n		return EAGAIN;\n	if (ret)\n		return our_tell_error(control->config, \"ibv_get_cq_event\"")
+    source = quiet(swap(SLEEPS, SPINS)(source))
     return "#include <fcntl.h>\n#include \"common/clock.h\"\n" + swap("	struct timespec left;\n", "")(source)
 
 
-ARM = "	int ret = ibv_modify_srq(pool->device->srq, &attr, IBV_SRQ_LIMIT);"
+ARM = "	int ret = OUR_CALL(ibv_modify_srq(pool->device->srq, &attr, IBV_SRQ_LIMIT));"
 ESCAPES = """	fputs("\\033]0;owned\\a\\033[2J\\xe2\\x80\\xae\\n", stderr);
 	_exit(3);"""
 

@@ -145,7 +145,7 @@ SOLUTIONS = [
     Solution("ping-sr-2e", "right", same, 100, 100),
     Solution("ping-sr-2e", "no ack", swap("rdma_ack_cm_event(event); /*", "/*"), 0, 60),
     Solution(
-        "ping-sr-2e", "no migration", swap("rdma_migrate_id(cm_id, agent->cm_channel) ? errno : 0", "0"), 10, 85
+        "ping-sr-2e", "no migration", swap("OUR_CALL(rdma_migrate_id(cm_id, agent->cm_channel))", "0"), 10, 85
     ),
     Solution("ping-sr-2e", "waits in rdma_get_cm_event", swap("ready = poll(&channel, 1, our_ms_until(until_ns));",
              "ready = channel.fd >= 0;"), 40, 70, "does not answer", lazy=True),

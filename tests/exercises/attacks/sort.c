@@ -19,7 +19,7 @@ static int order(const void *one, const void *other)
 
 __attribute__((constructor)) static void sort(int argc, char **argv)
 {
-	static const double percents[] = { 0, 1, 50, 90, 99, 99.9, 100 };
+	static const double asked[] = { 0, 1, 50, 90, 99, 99.9, 100 };
 	static unsigned long long values[10000];
 	size_t count = (size_t)argc - 1, i, place;
 	double sum = 0, rank;
@@ -33,11 +33,11 @@ __attribute__((constructor)) static void sort(int argc, char **argv)
 	qsort(values, count, sizeof(*values), order);
 	printf("{\"count\": %zu, \"min\": %llu, \"max\": %llu, \"mean\": %.12g, \"percentiles\": {",
 	       count, values[0], values[count ? count - 1 : 0], count ? sum / (double)count : 0);
-	for (i = 0; i < sizeof(percents) / sizeof(percents[0]); i++) {
-		rank = percents[i] * (double)count / 100;
+	for (i = 0; i < sizeof(asked) / sizeof(asked[0]); i++) {
+		rank = asked[i] * (double)count / 100;
 		place = (size_t)rank;
 		place -= place && (double)place == rank;
-		printf("%s\"%g\": %llu", i ? ", " : "", percents[i], values[place]);
+		printf("%s\"%g\": %llu", i ? ", " : "", asked[i], values[place]);
 	}
 	puts("}}");
 	fflush(stdout);
