@@ -84,27 +84,10 @@ static inline struct sim_device *device_of(struct ibv_context *context)
 	return user_context(context)->sim->device;
 }
 
-/* The next power of two, which some devices grant. */
-static inline uint32_t sim_round_up(uint32_t asked)
-{
-	uint32_t size = 1;
-
-	while (size < asked)
-		size *= 2;
-	return size;
-}
-
-#define SIM_VECTORS 2 /* of completions: one for each processor, as the drivers have */
-
 /* What ibv_create_qp and the like make. Each returns NULL and errno. */
 struct ibv_cq *sim_new_cq(struct ibv_context *context, int cqe, void *cq_context,
 			  struct ibv_comp_channel *channel, int vector);
 struct ibv_qp *sim_new_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
-
-/*
- * A driver checks that an address is complete, and leads out of this host. Returns 0, or EINVAL.
- */
-int sim_check_path(const struct sim_device *device, uint32_t port, const struct ibv_ah_attr *path);
 
 /* The functions of a context: verbs_post.c, verbs_poll.c, verbs_extended.c. */
 void sim_install_posting(struct ibv_context_ops *ops);

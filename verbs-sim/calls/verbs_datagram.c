@@ -14,22 +14,6 @@
 
 /* ---- Address handles ---- */
 
-static bool is_ipv4(const union ibv_gid *gid)
-{
-	return IN6_IS_ADDR_V4MAPPED((const struct in6_addr *)gid);
-}
-
-int sim_check_path(const struct sim_device *device, uint32_t port, const struct ibv_ah_attr *path)
-{
-	const struct sim_gid *gid = sim_find_gid(device, port, path->grh.sgid_index);
-
-	if (!port || port > device->n_ports)
-		return EINVAL;
-	if (!path->is_global)
-		return device->ports[port - 1].infiniband ? 0 : EINVAL;
-	return gid && is_ipv4(&gid->gid) == is_ipv4(&path->grh.dgid) ? 0 : EINVAL;
-}
-
 EXPORTED struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 {
 	const struct sim_device *device = device_of(pd->context);

@@ -3,11 +3,7 @@
  * libibverbs: PDs, MRs, CQs and shared receive queues.
  */
 #include <errno.h>
-#include <linux/capability.h>
 #include <stdlib.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "verbs-sim/calls/call.h"
 #include "verbs-sim/calls/verbs.h"
@@ -49,45 +45,17 @@ EXPORTED int ibv_dealloc_pd(struct ibv_pd *pd)
 
 /* ---- MRs ---- */
 
-/* Whether RLIMIT_MEMLOCK has room for so many bytes more, or the program needs none. */
-static bool may_lock(size_t length)
-{
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
-	struct sim_object *object;
-	struct rlimit limit;
-	uint64_t locked = length;
-
-	if (getrlimit(RLIMIT_MEMLOCK, &limit) || limit.rlim_cur == RLIM_INFINITY)
-		return true;
-	if (!sim_system(SYS_capget, &header, data) && data[0].effective & 1u << CAP_IPC_LOCK)
-		return true;
-	SIM_EACH(object, SIM_MR)
-	{
-		if (object->program == sim_me->program)
-			locked += ((struct sim_mr *)object)->region.length;
-	}
-	return locked <= limit.rlim_cur;
-}
-
-/* As the kernel asks: who lets others write must be able to write itself. */
-static bool is_right(unsigned int access)
-{
-	return !(access & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)) ||
-	       access & IBV_ACCESS_LOCAL_WRITE;
-}
-
 static struct ibv_mr *reg_mr(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova,
 			     unsigned int access)
 {
 	struct sim_region region = { (uintptr_t)addr, iova, length, (int)access };
 	struct user_mr *mr;
+	int error;
 
 	SIM_CALL_OR(NULL, "ibv_reg_mr", ENOMEM, EINVAL, EACCES);
-	if (!is_right(access))
-		return sim_null(EINVAL);
-	if (!sim_has_room(device_of(pd->context), SIM_MR) || !may_lock(length))
-		return sim_null(ENOMEM);
+	error = sim_judge_mr(device_of(pd->context), length, access);
+	if (error)
+		return sim_null(error);
 	mr = calloc(1, sizeof(*mr));
 	if (!mr)
 		return NULL;
@@ -141,14 +109,13 @@ EXPORTED int ibv_dereg_mr(struct ibv_mr *mr)
 struct ibv_cq *sim_new_cq(struct ibv_context *context, int cqe, void *cq_context,
 			  struct ibv_comp_channel *channel, int vector)
 {
-	const struct sim_traits *traits = &device_of(context)->traits;
-	uint32_t depth = traits->rounds_cq ? sim_round_up((uint32_t)cqe) : (uint32_t)cqe;
 	struct user_cq *cq;
+	uint32_t depth;
+	int error;
 
-	if (cqe < 1 || cqe > traits->attr.max_cqe || vector < 0 || vector >= SIM_VECTORS)
-		return sim_null(EINVAL);
-	if (!sim_has_room(device_of(context), SIM_CQ))
-		return sim_null(ENOMEM);
+	error = sim_judge_cq(device_of(context), (uint32_t)cqe, (uint32_t)vector, &depth);
+	if (error)
+		return sim_null(error);
 	cq = calloc(1, sizeof(*cq));
 	if (!cq)
 		return NULL;
@@ -190,22 +157,17 @@ EXPORTED int ibv_destroy_cq(struct ibv_cq *cq)
 EXPORTED struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *init)
 {
 	struct ibv_srq_attr *attr = &init->attr;
-	const struct sim_traits *traits = &device_of(pd->context)->traits;
 	uint32_t asked = attr->max_wr;
 	struct user_srq *srq;
+	int error;
 
 	SIM_CALL_OR(NULL, "ibv_create_srq", ENOMEM, EINVAL, ENOSYS);
-	if (!attr->max_wr || attr->max_wr > (uint32_t)traits->attr.max_srq_wr ||
-	    attr->max_sge > (uint32_t)traits->attr.max_sge ||
-	    attr->max_sge > (uint32_t)traits->attr.max_srq_sge)
-		return sim_null(EINVAL);
-	if (!sim_has_room(device_of(pd->context), SIM_SRQ))
-		return sim_null(ENOMEM);
+	error = sim_judge_srq(device_of(pd->context), &attr->max_wr, attr->max_sge);
+	if (error)
+		return sim_null(error);
 	srq = calloc(1, sizeof(*srq));
 	if (!srq)
 		return NULL;
-	if (traits->rounds_srq) /* soft-RoCE keeps one slot free */
-		attr->max_wr = sim_round_up(attr->max_wr + 1) - 1;
 	srq->sim = sim_create_srq(user_pd(pd)->sim, attr->max_wr, attr->max_sge, srq);
 	srq->sim->asked = asked;
 	srq->head.context = pd->context;
@@ -234,13 +196,7 @@ EXPORTED int ibv_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr, int 
 	struct sim_srq *sim = user_srq(srq)->sim;
 	int ret = SIM_CALL("ibv_modify_srq", EINVAL, ENOMEM);
 
-	if (ret)
-		return ret;
-	if (mask & IBV_SRQ_MAX_WR || attr->srq_limit > sim->queue.max)
-		return sim_number(EINVAL);
-	if (mask & IBV_SRQ_LIMIT)
-		sim->limit = attr->srq_limit;
-	return 0;
+	return ret ? ret : sim_number(sim_modify_srq(sim, attr, mask));
 }
 
 EXPORTED int ibv_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr)

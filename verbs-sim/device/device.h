@@ -263,6 +263,35 @@ void sim_post(struct sim_qp *qp, struct sim_request *request);
 /* The oldest request has completed, with its status. */
 void sim_complete_send(struct sim_qp *qp, struct sim_request *request);
 
+/* ---- States of QPs: states.c ---- */
+
+/*
+ * Changes those attributes of a QP that `mask` names (IBV_QP_...), also its state. Returns 0, or
+ * EINVAL if the device does not allow that.
+ */
+int sim_modify_qp(struct sim_qp *qp, const struct ibv_qp_attr *attr, int mask);
+
+/*
+ * A driver checks that an address is complete, and leads out of this host. Returns 0, or EINVAL.
+ */
+int sim_check_path(const struct sim_device *device, uint32_t port, const struct ibv_ah_attr *path);
+
+/*
+ * ---- What is granted: granting.c ----
+ *
+ * Each returns 0, or the errno value with which the device refuses: EINVAL for more than it has,
+ * ENOMEM if there are enough objects already, EOPNOTSUPP for a type of QP that it does not know.
+ * What is granted instead of what was asked for is in the last argument that is a
+ * pointer.
+ */
+
+#define SIM_VECTORS 2 /* of completions: one for each processor, as the drivers have */
+
+int sim_judge_mr(const struct sim_device *device, uint64_t length, unsigned int access);
+int sim_judge_cq(const struct sim_device *device, uint32_t cqe, uint32_t vector, uint32_t *depth);
+int sim_judge_srq(const struct sim_device *device, uint32_t *max_wr, uint32_t max_sge);
+int sim_judge_qp(const struct sim_device *device, enum ibv_qp_type type, struct ibv_qp_cap *cap);
+
 /*
  * ---- Creating and destroying: objects.c ----
  *
@@ -288,6 +317,9 @@ struct sim_cq *sim_create_cq(struct sim_context *context, uint32_t depth,
 			     struct sim_channel *channel, void *user);
 struct sim_srq *sim_create_srq(struct sim_pd *pd, uint32_t max, uint32_t max_sge, void *user);
 struct sim_qp *sim_create_qp(struct sim_pd *pd, const struct sim_qp_needs *needs, void *user);
+
+/* Sets what `mask` names (IBV_SRQ_...). Returns 0, or EINVAL: the device cannot. */
+int sim_modify_srq(struct sim_srq *srq, const struct ibv_srq_attr *attr, int mask);
 
 void sim_destroy_pd(struct sim_pd *pd);
 void sim_destroy_mr(struct sim_mr *mr);

@@ -2,6 +2,8 @@
 /*
  * Creating and destroying objects of the device, with the ledger of who needs whom. See device.h.
  */
+#include <errno.h>
+
 #include "verbs-sim/device/device.h"
 
 bool sim_has_room(const struct sim_device *device, enum sim_kind kind)
@@ -108,6 +110,15 @@ struct sim_srq *sim_create_srq(struct sim_pd *pd, uint32_t max, uint32_t max_sge
 	srq->pd = pd;
 	init_queue(&srq->queue, max, max_sge);
 	return srq;
+}
+
+int sim_modify_srq(struct sim_srq *srq, const struct ibv_srq_attr *attr, int mask)
+{
+	if (mask & IBV_SRQ_MAX_WR || attr->srq_limit > srq->queue.max)
+		return EINVAL;
+	if (mask & IBV_SRQ_LIMIT)
+		srq->limit = attr->srq_limit;
+	return 0;
 }
 
 void sim_destroy_srq(struct sim_srq *srq)

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * What a device grants of what a program asks for, and what it refuses. See device.h.
+ */
+#include <errno.h>
+#include <linux/capability.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+
+#include "verbs-sim/core/schedule.h"
+#include "verbs-sim/device/device.h"
+
+/* The next power of two. */
+static uint32_t round_up(uint32_t asked)
+{
+	uint32_t size = 1;
+
+	while (size < asked)
+		size *= 2;
+	return size;
+}
+
+/* ---- MRs ---- */
+
+/* Whether RLIMIT_MEMLOCK has room for so many bytes more, or the program needs none. */
+static bool may_lock(size_t length)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+	struct sim_object *object;
+	struct rlimit limit;
+	uint64_t locked = length;
+
+	if (getrlimit(RLIMIT_MEMLOCK, &limit) || limit.rlim_cur == RLIM_INFINITY)
+		return true;
+	if (!sim_system(SYS_capget, &header, data) && data[0].effective & 1u << CAP_IPC_LOCK)
+		return true;
+	SIM_EACH(object, SIM_MR)
+	{
+		if (object->program == sim_me->program)
+			locked += ((struct sim_mr *)object)->region.length;
+	}
+	return locked <= limit.rlim_cur;
+}
+
+/* A program that lets others write must be able to write itself. */
+static bool is_right(unsigned int access)
+{
+	return !(access & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)) ||
+	       access & IBV_ACCESS_LOCAL_WRITE;
+}
+
+int sim_judge_mr(const struct sim_device *device, uint64_t length, unsigned int access)
+{
+	if (!is_right(access))
+		return EINVAL;
+	return sim_has_room(device, SIM_MR) && may_lock(length) ? 0 : ENOMEM;
+}
+
+/* ---- CQs and SRQs ---- */
+
+int sim_judge_cq(const struct sim_device *device, uint32_t cqe, uint32_t vector, uint32_t *depth)
+{
+	*depth = device->traits.rounds_cq ? round_up(cqe) : cqe;
+	if (!cqe || cqe > (uint32_t)device->traits.attr.max_cqe || vector >= SIM_VECTORS)
+		return EINVAL;
+	return sim_has_room(device, SIM_CQ) ? 0 : ENOMEM;
+}
+
+int sim_judge_srq(const struct sim_device *device, uint32_t *max_wr, uint32_t max_sge)
+{
+	const struct ibv_device_attr *attr = &device->traits.attr;
+
+	if (!*max_wr || *max_wr > (uint32_t)attr->max_srq_wr || max_sge > (uint32_t)attr->max_sge ||
+	    max_sge > (uint32_t)attr->max_srq_sge)
+		return EINVAL;
+	if (!sim_has_room(device, SIM_SRQ))
+		return ENOMEM;
+	if (device->traits.rounds_srq) /* soft-RoCE keeps one slot free */
+		*max_wr = round_up(*max_wr + 1) - 1;
+	return 0;
+}
+
+/* ---- QPs ---- */
+
+/* As soft-RoCE: inline data are in the place of SGEs. */
+static void grant_inline(struct ibv_qp_cap *cap, uint32_t piece)
+{
+	uint32_t pieces = cap->max_inline_data / piece;
+
+	if (cap->max_send_sge < pieces)
+		cap->max_send_sge = pieces;
+	if (cap->max_inline_data < cap->max_send_sge * piece)
+		cap->max_inline_data = cap->max_send_sge * piece;
+}
+
+int sim_judge_qp(const struct sim_device *device, enum ibv_qp_type type, struct ibv_qp_cap *cap)
+{
+	const struct sim_traits *traits = &device->traits;
+
+	if ((type != IBV_QPT_RC && type != IBV_QPT_UD) || (type == IBV_QPT_UD && traits->iwarp))
+		return EOPNOTSUPP;
+	if (cap->max_send_wr > (uint32_t)traits->attr.max_qp_wr ||
+	    cap->max_recv_wr > (uint32_t)traits->attr.max_qp_wr ||
+	    cap->max_send_sge > (uint32_t)traits->attr.max_sge ||
+	    cap->max_recv_sge > (uint32_t)traits->attr.max_sge ||
+	    cap->max_inline_data > traits->max_inline)
+		return EINVAL;
+	if (traits->inline_piece)
+		grant_inline(cap, traits->inline_piece);
+	if (traits->rounds_wr) {
+		cap->max_send_wr = round_up(cap->max_send_wr);
+		cap->max_recv_wr = round_up(cap->max_recv_wr);
+	}
+	return sim_has_room(device, SIM_QP) ? 0 : ENOMEM;
+}
