@@ -7,9 +7,6 @@
 #include "verbs-sim/calls/verbs.h"
 #include "verbs-sim/cm/cm.h"
 
-/* What the kernel lets the peer of a connected QP do. */
-#define SIM_ALL_ACCESS (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC)
-
 struct user_event_channel {
 	struct rdma_event_channel head;
 	struct sim_channel *sim;
@@ -59,12 +56,6 @@ void sim_ack_event(struct rdma_cm_event *event);
 
 /* Acks the event that the last call of a synchronous id left in it. */
 void sim_ack_last_event(struct rdma_cm_id *id);
-
-/*
- * Whether --fail wants another event than that which the call leads to: then it comes in its place,
- * and the caller does nothing more.
- */
-bool sim_turns_out_otherwise(struct rdma_cm_id *id);
 
 /* A synchronous id waits for the event of its call. Returns 0, or -1 and errno. */
 int sim_complete_call(struct rdma_cm_id *id);

@@ -133,18 +133,6 @@ EXPORTED int rdma_ack_cm_event(struct rdma_cm_event *event)
 	return sim_fail(ret);
 }
 
-bool sim_turns_out_otherwise(struct rdma_cm_id *id)
-{
-	const struct sim_fault *fault = sim_me->instead;
-
-	sim_me->instead = NULL;
-	if (!fault)
-		return false;
-	sim_report_fault("%s at %s", fault->how, sim_me->call);
-	sim_break_off(user_id(id)->sim, (enum rdma_cm_event_type)fault->value, fault->status);
-	return true;
-}
-
 int sim_complete_call(struct rdma_cm_id *id)
 {
 	int status;

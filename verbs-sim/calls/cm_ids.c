@@ -29,28 +29,11 @@ static struct rdma_event_channel *new_channel(bool hidden)
 	return &channel->head;
 }
 
-/*
- * The kernel ends what is left of a channel's ids when it is closed; the program has forgotten
- * them.
- */
-static void end_endpoints(const struct sim_channel *channel)
-{
-	struct sim_object *object, *next;
-
-	for (object = TAILQ_FIRST(&sim_world->objects[SIM_ENDPOINT]); object; object = next) {
-		next = TAILQ_NEXT(object, link);
-		if (((struct sim_endpoint *)object)->channel != channel)
-			continue;
-		sim_me->program->left[SIM_ENDPOINT] += !object->hidden;
-		sim_end_endpoint((struct sim_endpoint *)object);
-	}
-}
-
 static void delete_channel(struct rdma_event_channel *channel)
 {
 	struct sim_channel *sim = user_event_channel(channel)->sim;
 
-	end_endpoints(sim);
+	sim_end_endpoints_of(sim);
 	sim_close_channel(sim);
 	free(channel);
 }
@@ -224,24 +207,6 @@ EXPORTED int rdma_destroy_id(struct rdma_cm_id *id)
 
 /* ---- Moving to another channel ---- */
 
-/* What is queued about the id goes with it. */
-static void move_events(struct sim_endpoint *endpoint, struct sim_channel *to)
-{
-	struct sim_channel *from = endpoint->channel;
-	struct sim_event *event, *next;
-
-	for (event = TAILQ_FIRST(&from->events); event; event = next) {
-		next = TAILQ_NEXT(event, link);
-		if (event->about != &endpoint->object)
-			continue;
-		TAILQ_REMOVE(&from->events, event, link);
-		sim_post_event(to, event);
-	}
-	from->object.users--;
-	to->object.users++;
-	endpoint->channel = to;
-}
-
 int sim_move_id(struct user_id *id, struct rdma_event_channel *channel)
 {
 	struct rdma_event_channel *before = id->head.channel;
@@ -253,7 +218,7 @@ int sim_move_id(struct user_id *id, struct rdma_event_channel *channel)
 	if (!channel)
 		return errno;
 	sim_ack_last_event(&id->head);
-	move_events(id->sim, user_event_channel(channel)->sim);
+	sim_move_endpoint(id->sim, user_event_channel(channel)->sim);
 	if (id->synchronous)
 		delete_channel(before);
 	id->synchronous = synchronous;

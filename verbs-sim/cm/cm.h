@@ -96,6 +96,50 @@ struct sim_endpoint {
 struct sim_endpoint *sim_create_endpoint(struct sim_program *program, struct sim_channel *channel,
 					 void *user);
 
+/* Moves an endpoint, and what is queued about it, to another channel. */
+void sim_move_endpoint(struct sim_endpoint *endpoint, struct sim_channel *to);
+
+/*
+ * ---- What a program asks for: addresses.c, requests.c, attributes.c ----
+ *
+ * Each that returns an int returns 0, or the errno value with which the kernel refuses.
+ */
+
+/* What the kernel lets the peer of a connected QP do. */
+#define SIM_ALL_ACCESS (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC)
+
+int sim_bind_address(struct sim_endpoint *endpoint, const struct sockaddr *address);
+
+/* `source` may be NULL. An address that no device serves is resolved, too: see sim_find_route. */
+int sim_resolve_address(struct sim_endpoint *endpoint, const struct sockaddr *source,
+			const struct sockaddr *destination);
+
+/* ENODEV: no device serves the address. */
+int sim_find_route(struct sim_endpoint *endpoint);
+
+/* An option of rdma_set_option(3), and its value of so many bytes. */
+int sim_set_option(struct sim_endpoint *endpoint, int level, int optname, const void *value,
+		   size_t bytes);
+
+/* `backlog` 0 or less: as many as the kernel allows. */
+int sim_listen(struct sim_endpoint *endpoint, int backlog);
+
+int sim_connect(struct sim_endpoint *client, const struct sim_terms *terms);
+int sim_accept(struct sim_endpoint *server, const struct sim_terms *terms);
+int sim_reject(struct sim_endpoint *server, const struct sim_terms *terms);
+
+/*
+ * Fills in the attributes that move the QP of an endpoint into attr->qp_state, and says in `mask`
+ * which they are.
+ */
+int sim_init_qp_attr(const struct sim_endpoint *endpoint, struct ibv_qp_attr *attr, int *mask);
+
+/*
+ * Whether --fail wants another event than that which the call leads to: then it comes in its place,
+ * and the caller does nothing more.
+ */
+bool sim_turns_out_otherwise(struct sim_endpoint *endpoint);
+
 /* From now on, until one of the two is destroyed, this endpoint connects this QP. */
 void sim_give_qp(struct sim_endpoint *endpoint, struct sim_qp *qp);
 
@@ -157,6 +201,12 @@ void sim_break_off(struct sim_endpoint *endpoint, enum rdma_cm_event_type type, 
 
 /* The endpoint is destroyed; its peer is told. */
 void sim_end_endpoint(struct sim_endpoint *endpoint);
+
+/*
+ * The kernel ends what is left of a channel's endpoints when it is closed; the program has forgotten
+ * them.
+ */
+void sim_end_endpoints_of(const struct sim_channel *channel);
 
 /*
  * Whether `address` of a listener and the port stand for where a client connects to, or another

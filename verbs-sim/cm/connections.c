@@ -251,3 +251,16 @@ void sim_end_endpoint(struct sim_endpoint *endpoint)
 	endpoint->channel->object.users--;
 	sim_destroy(endpoint);
 }
+
+void sim_end_endpoints_of(const struct sim_channel *channel)
+{
+	struct sim_object *object, *next;
+
+	for (object = TAILQ_FIRST(&sim_world->objects[SIM_ENDPOINT]); object; object = next) {
+		next = TAILQ_NEXT(object, link);
+		if (((struct sim_endpoint *)object)->channel != channel)
+			continue;
+		object->program->left[SIM_ENDPOINT] += !object->hidden;
+		sim_end_endpoint((struct sim_endpoint *)object);
+	}
+}

@@ -35,6 +35,23 @@ void sim_give_qp(struct sim_endpoint *endpoint, struct sim_qp *qp)
 	qp->of_endpoint = &endpoint->qp;
 }
 
+void sim_move_endpoint(struct sim_endpoint *endpoint, struct sim_channel *to)
+{
+	struct sim_channel *from = endpoint->channel;
+	struct sim_event *event, *next;
+
+	for (event = TAILQ_FIRST(&from->events); event; event = next) {
+		next = TAILQ_NEXT(event, link);
+		if (event->about != &endpoint->object)
+			continue;
+		TAILQ_REMOVE(&from->events, event, link);
+		sim_post_event(to, event);
+	}
+	from->object.users--;
+	to->object.users++;
+	endpoint->channel = to;
+}
+
 /* ---- Addresses ---- */
 
 in_port_t *sim_port_of(struct sockaddr_storage *address)

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Asking for a connection, accepting and refusing one. See cm.h.
+ */
+#include <errno.h>
+
+#include "verbs-sim/cm/cm.h"
+#include "verbs-sim/core/schedule.h"
+
+/* Bytes of private data that a message of RoCE has room for; on iWARP it is as long as it can be. */
+#define MOST_TO_CONNECT 56
+#define MOST_TO_ACCEPT  196
+#define MOST_TO_REJECT  148
+
+/* Of datagrams: a request that nobody answers is sent 16 times. */
+#define ASKED_IN_VAIN_NS 68000000000
+
+bool sim_turns_out_otherwise(struct sim_endpoint *endpoint)
+{
+	const struct sim_fault *fault = sim_me->instead;
+
+	sim_me->instead = NULL;
+	if (!fault)
+		return false;
+	sim_report_fault("%s at %s", fault->how, sim_me->call);
+	sim_break_off(endpoint, (enum rdma_cm_event_type)fault->value, fault->status);
+	return true;
+}
+
+/* With --strict: what works only by chance. */
+static void check_terms(const struct sim_endpoint *endpoint, const struct sim_terms *terms)
+{
+	const struct sim_program *program = endpoint->object.program;
+	const struct sim_qp *qp = endpoint->qp;
+	bool accepts = endpoint->state == SIM_CM_REQUESTED;
+
+	if (!sim_world->strict)
+		return;
+	if (qp)
+		sim_check_receives(qp);
+	if (!accepts && (!terms->retry_count || terms->retry_count == SIM_RETRY_FOREVER))
+		sim_blame(program, "retry_count is %u: none, or forever on soft-RoCE",
+			  terms->retry_count);
+	if (!terms->rnr_retry_count)
+		sim_blame(program, "no retries where there is no receive: rnr_retry_count is 0");
+	if (accepts && (terms->responder_resources > endpoint->wanted.responder_resources ||
+			terms->initiator_depth > endpoint->wanted.initiator_depth))
+		sim_blame(program, "a depth above what the client offered");
+}
+
+static bool is_too_long(const struct sim_endpoint *endpoint, const struct sim_terms *terms,
+			uint8_t most)
+{
+	return terms->data_length > most && !sim_cm_traits(endpoint)->iwarp;
+}
+
+/* Sends the request, and waits for an answer for so long. */
+static void request(struct sim_endpoint *client, const struct sim_terms *terms, uint64_t wait_ns)
+{
+	client->offered = *terms;
+	client->offered.ack_timeout = client->path_timeout;
+	client->state = SIM_CM_CONNECTING;
+	if (sim_turns_out_otherwise(client))
+		return;
+	sim_send(client, SIM_MESSAGE_REQUEST, 0, NULL);
+	sim_schedule(&client->give_up, sim_world->now_ns + wait_ns);
+}
+
+/* Of datagrams: asks where the server's QP is. Nothing is connected. */
+static int ask(struct sim_endpoint *client, const struct sim_terms *terms)
+{
+	if (sim_cm_traits(client)->iwarp || terms->data_length > SIM_DATAGRAM_REQUEST)
+		return EINVAL;
+	request(client, terms, ASKED_IN_VAIN_NS);
+	return 0;
+}
+
+int sim_connect(struct sim_endpoint *client, const struct sim_terms *terms)
+{
+	if (client->state != SIM_CM_IDLE || !client->device)
+		return EINVAL;
+	if (client->datagram)
+		return ask(client, terms);
+	if (is_too_long(client, terms, MOST_TO_CONNECT))
+		return EINVAL;
+	check_terms(client, terms);
+	request(client, terms, sim_cm_traits(client)->request_lost_ns);
+	return 0;
+}
+
+/* Of datagrams: the client is told of a QP, this one's or any other. */
+static int answer(struct sim_endpoint *server, const struct sim_terms *terms)
+{
+	if (terms->data_length > SIM_DATAGRAM_ANSWER)
+		return EINVAL;
+	if (sim_turns_out_otherwise(server))
+		return 0;
+	server->offered = *terms;
+	if (server->peer)
+		sim_send(server->peer, SIM_MESSAGE_REPLY, 0, &server->offered);
+	server->state = SIM_CM_ENDED;
+	sim_part(server);
+	return 0;
+}
+
+int sim_accept(struct sim_endpoint *server, const struct sim_terms *terms)
+{
+	if (server->state != SIM_CM_REQUESTED)
+		return EINVAL;
+	if (server->datagram)
+		return answer(server, terms);
+	if (!server->peer)
+		return ECONNRESET;
+	if (is_too_long(server, terms, MOST_TO_ACCEPT))
+		return EINVAL;
+	check_terms(server, terms);
+	if (sim_turns_out_otherwise(server))
+		return 0;
+	server->offered = *terms;
+	sim_connect_qp(server);
+	server->state = SIM_CM_ACCEPTED;
+	sim_send(server->peer, SIM_MESSAGE_REPLY, 0, &server->offered);
+	if (sim_cm_traits(server)->iwarp) { /* nothing more comes from the client */
+		server->state = SIM_CM_CONNECTED;
+		sim_tell(server, RDMA_CM_EVENT_ESTABLISHED, 0);
+	}
+	return 0;
+}
+
+int sim_reject(struct sim_endpoint *server, const struct sim_terms *terms)
+{
+	if (server->state != SIM_CM_REQUESTED || !server->peer ||
+	    is_too_long(server, terms, MOST_TO_REJECT))
+		return EINVAL;
+	sim_refuse(server, terms);
+	server->state = SIM_CM_ENDED;
+	return 0;
+}
