@@ -173,6 +173,15 @@ void sim_found(void)
 	sim_me->idle_ns = 0;
 }
 
+#define LOSES_PROCESSOR 16 /* once in so many posts, on average */
+#define LOST_NS         30000
+
+void sim_lose_processor(void)
+{
+	if (!sim_random(LOSES_PROCESSOR))
+		sim_sleep(NULL, 0, sim_world->now_ns + sim_random(LOST_NS));
+}
+
 void sim_unknown(const char *what)
 {
 	if (!sim_world) {

@@ -127,7 +127,13 @@ bool sim_block_for(const void *const *awaited, int n, uint64_t deadline_ns);
 void sim_idle(const void *awaited);
 void sim_found(void);
 
-/* The parts of it: how long, and sleeping as a program that uses the CPU. */
+/*
+ * Behind a post, a thread may lose the processor for some time: its peer answers, and more, before
+ * the thread does anything else.
+ */
+void sim_lose_processor(void);
+
+/* The parts of sim_idle: how long, and sleeping as a program that uses the CPU. */
 uint64_t sim_step_of(uint64_t spent_ns, uint64_t least_ns, uint64_t part);
 void sim_poll_until(const void *awaited, uint64_t deadline_ns);
 

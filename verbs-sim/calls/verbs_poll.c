@@ -31,7 +31,7 @@ static bool take(struct sim_cq *cq, struct ibv_wc *wc)
 {
 	if (!cq->count)
 		return false;
-	*wc = cq->ring[cq->head];
+	*wc = cq->completions[cq->head];
 	cq->head = (cq->head + 1) % cq->depth;
 	cq->count--;
 	if (wc->status == IBV_WC_WR_FLUSH_ERR && wc->opcode == IBV_WC_RECV)

@@ -118,21 +118,6 @@ static struct sim_request *new_request(const struct sim_qp *qp, const struct ibv
 	return request;
 }
 
-/* In the error state: RoCE flushes it at once, iWARP loses it without a completion. */
-static void post_to_failed(struct sim_qp *qp, struct sim_request *request)
-{
-	if (sim_is_iwarp(qp)) {
-		sim_free(request->data);
-		sim_free(request);
-		return;
-	}
-	TAILQ_INSERT_TAIL(&qp->sends, request, link);
-	qp->n_sends++;
-	request->executed = true;
-	request->status = IBV_WC_WR_FLUSH_ERR;
-	sim_complete_send(qp, request);
-}
-
 /* A READ without the depth for it: soft-iWARP refuses it, and sends nothing more on that QP. */
 static int check_depth(struct sim_qp *qp, const struct ibv_send_wr *wr)
 {
@@ -160,26 +145,10 @@ static void trace_send(const struct ibv_send_wr *wr, int place)
 		  wr->send_flags & IBV_SEND_SIGNALED ? ", signaled" : "");
 }
 
-/*
- * Behind a post, a thread may lose the processor for some time: its peer answers, and more, before
- * the thread does anything else.
- */
-#define LOSES_PROCESSOR 16 /* once in so many posts, on average */
-#define LOST_NS         30000
-
 static void post_one(struct sim_qp *qp, const struct ibv_send_wr *wr, int place)
 {
 	trace_send(wr, place);
-	if (qp->state == IBV_QPS_ERR)
-		post_to_failed(qp, new_request(qp, wr));
-	else
-		sim_post(qp, new_request(qp, wr));
-}
-
-static void lose_processor(void)
-{
-	if (!sim_random(LOSES_PROCESSOR))
-		sim_sleep(NULL, 0, sim_world->now_ns + sim_random(LOST_NS));
+	sim_post(qp, new_request(qp, wr));
 }
 
 int sim_post_all(struct ibv_qp *ibqp, struct ibv_send_wr *chain)
@@ -196,7 +165,7 @@ int sim_post_all(struct ibv_qp *ibqp, struct ibv_send_wr *chain)
 		ret = ENOMEM;
 	for (wr = chain, n = 0; wr && !ret; wr = wr->next)
 		post_one(qp, wr, (int)++n);
-	lose_processor();
+	sim_lose_processor();
 	return ret;
 }
 
@@ -218,7 +187,7 @@ static int post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr, struct ibv_sen
 		}
 		post_one(qp, wr, place++);
 	}
-	lose_processor();
+	sim_lose_processor();
 	return 0;
 }
 
@@ -226,20 +195,11 @@ static int post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr, struct ibv_sen
 
 static int enqueue(struct sim_recv_queue *queue, const struct ibv_recv_wr *wr)
 {
-	size_t sges = (size_t)wr->num_sge * sizeof(struct ibv_sge);
-	struct sim_recv *recv;
-
 	if (wr->num_sge < 0 || (uint32_t)wr->num_sge > queue->max_sge)
 		return EINVAL;
 	if (queue->count >= queue->max)
 		return ENOMEM;
-	sim_check_recv(sim_me->program, queue, wr->sg_list, wr->num_sge);
-	recv = sim_alloc(sizeof(*recv) + sges);
-	recv->wr_id = wr->wr_id;
-	recv->num_sge = wr->num_sge;
-	memcpy(recv->sge, wr->sg_list, sges);
-	TAILQ_INSERT_TAIL(&queue->posted, recv, link);
-	queue->count++;
+	sim_post_recv(sim_me->program, queue, wr->wr_id, wr->sg_list, wr->num_sge);
 	return 0;
 }
 

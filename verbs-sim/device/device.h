@@ -11,6 +11,7 @@
 #include <infiniband/verbs.h>
 
 #include "verbs-sim/device/devices.h"
+#include "verbs-sim/device/rings.h"
 
 /* ---- Channels: queues of events behind a descriptor ---- */
 
@@ -86,7 +87,8 @@ struct sim_cq {
 	struct sim_context *context;
 	struct sim_channel *channel;
 	uint32_t depth, head, count;
-	struct ibv_wc *ring;
+	struct ibv_wc *completions; /* what calls fetch; NULL if there is a ring */
+	struct sim_ring ring;
 	enum sim_armed armed;
 };
 
@@ -108,6 +110,7 @@ TAILQ_HEAD(sim_recvs, sim_recv);
 struct sim_recv_queue {
 	struct sim_recvs posted;
 	uint32_t count, max, max_sge;
+	struct sim_ring ring;
 };
 
 struct sim_srq {
@@ -174,7 +177,8 @@ struct sim_qp {
 	struct sim_requests sends; /* not completed yet, in order */
 	struct sim_requests wire;  /* not executed yet, in order */
 	uint32_t n_sends;
-	uint64_t ahead; /* iWARP: bytes of what has completed before it arrived */
+	struct sim_ring ring; /* of sends */
+	uint64_t ahead;       /* iWARP: bytes of what has completed before it arrived */
 	struct sim_recv_queue recvs;
 	struct sim_recvs flushed; /* and not polled yet */
 	struct sim_recv *torn;    /* taken by a message that has only begun to arrive, or NULL */
@@ -217,6 +221,9 @@ int sim_scatter(const struct sim_program *program, const struct ibv_sge *sge, in
 
 /* ---- Queues: queues.c ---- */
 
+/* How many completions there are to be polled. */
+uint32_t sim_pending(const struct sim_cq *cq);
+
 void sim_complete(struct sim_cq *cq, const struct ibv_wc *wc, bool solicited);
 void sim_complete_recv(struct sim_qp *qp, const struct sim_recv *recv, enum ibv_wc_status status);
 
@@ -227,6 +234,10 @@ enum ibv_wc_status sim_judge(struct sim_program *program, enum ibv_wc_status sta
 void sim_forget_completions(struct sim_cq *cq, uint32_t qp_num);
 void sim_post_async(struct sim_context *context, enum ibv_event_type type,
 		    struct sim_object *about);
+
+/* Posts a receive. The caller has seen that there is room. */
+void sim_post_recv(const struct sim_program *program, struct sim_recv_queue *queue, uint64_t wr_id,
+		   const struct ibv_sge *sge, int num_sge);
 
 /* The oldest receive of a QP; NULL: none is posted. Taken out, it is the caller's. */
 struct sim_recv *sim_next_recv(struct sim_qp *qp);
@@ -257,7 +268,10 @@ void sim_end_flushed(const struct ibv_wc *wc);
 /* The QP ends, and what was posted to it, without completions. */
 void sim_end_qp(struct sim_qp *qp);
 
-/* Posts a request, which is the QP's now. */
+/*
+ * Posts a request, which is the QP's now. In the error state RoCE flushes it at once, and iWARP loses
+ * it without a completion.
+ */
 void sim_post(struct sim_qp *qp, struct sim_request *request);
 
 /* The oldest request has completed, with its status. */

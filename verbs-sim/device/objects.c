@@ -79,7 +79,7 @@ struct sim_cq *sim_create_cq(struct sim_context *context, uint32_t depth,
 	cq->context = context;
 	cq->depth = depth;
 	cq->channel = channel;
-	cq->ring = sim_alloc(depth * sizeof(*cq->ring));
+	cq->completions = sim_alloc(depth * sizeof(*cq->completions));
 	if (channel)
 		channel->object.users++;
 	return cq;
@@ -92,7 +92,8 @@ void sim_destroy_cq(struct sim_cq *cq)
 		sim_discard_events(cq->channel, &cq->object);
 		cq->channel->object.users--;
 	}
-	sim_free(cq->ring);
+	sim_free(cq->completions);
+	sim_close_ring(&cq->ring);
 	destroy(&cq->object, cq->context, &cq->context->async.object);
 }
 
@@ -130,6 +131,7 @@ void sim_destroy_srq(struct sim_srq *srq)
 		sim_free(recv);
 	}
 	sim_discard_events(&srq->pd->context->async, &srq->object);
+	sim_close_ring(&srq->queue.ring);
 	destroy(&srq->object, srq->pd->context, &srq->pd->object);
 }
 
@@ -169,6 +171,8 @@ void sim_destroy_qp(struct sim_qp *qp)
 	sim_end_qp(qp);
 	if (qp->endpoint)
 		*qp->of_endpoint = NULL;
+	sim_close_ring(&qp->ring);
+	sim_close_ring(&qp->recvs.ring);
 	if (sim_qp_traits(qp)->forgets_finished) {
 		sim_forget_completions(qp->send_cq, qp->object.number);
 		sim_forget_completions(qp->recv_cq, qp->object.number);

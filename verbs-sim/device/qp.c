@@ -62,6 +62,7 @@ static void release(struct sim_qp *qp, struct sim_request *request)
 {
 	TAILQ_REMOVE(&qp->sends, request, link);
 	qp->n_sends--;
+	sim_release_entry(&qp->ring);
 	request->completed = true;
 	if (!request->executed) {
 		qp->ahead += request->length;
@@ -211,6 +212,8 @@ void sim_end_qp(struct sim_qp *qp)
 		sim_free(recv);
 	while (!TAILQ_EMPTY(&qp->flushed))
 		end_first_flushed(qp);
+	sim_reset_ring(&qp->ring);
+	sim_reset_ring(&qp->recvs.ring);
 }
 
 /* A READ into more pieces than the device can fill: soft-iWARP fills the first, and says nothing. */
@@ -220,8 +223,27 @@ static void keep_first_pieces(struct sim_request *request, int most)
 		request->length -= request->sge[--request->num_sge].length;
 }
 
+static void post_to_failed(struct sim_qp *qp, struct sim_request *request)
+{
+	if (sim_is_iwarp(qp)) {
+		sim_release_entry(&qp->ring);
+		sim_free(request->data);
+		sim_free(request);
+		return;
+	}
+	TAILQ_INSERT_TAIL(&qp->sends, request, link);
+	qp->n_sends++;
+	request->executed = true;
+	request->status = IBV_WC_WR_FLUSH_ERR;
+	sim_complete_send(qp, request);
+}
+
 void sim_post(struct sim_qp *qp, struct sim_request *request)
 {
+	if (qp->state == IBV_QPS_ERR) {
+		post_to_failed(qp, request);
+		return;
+	}
 	bool first = TAILQ_EMPTY(&qp->wire);
 
 	sim_check_inline(qp, request);

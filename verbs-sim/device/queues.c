@@ -66,14 +66,27 @@ static void tell_channel(struct sim_cq *cq)
 	sim_post_event(cq->channel, event);
 }
 
+uint32_t sim_pending(const struct sim_cq *cq)
+{
+	return cq->ring.shared ? sim_filled(&cq->ring) : cq->count;
+}
+
+static void put(struct sim_cq *cq, const struct ibv_wc *wc)
+{
+	if (cq->ring.shared)
+		sim_put_completion(&cq->ring, wc);
+	else
+		cq->completions[(cq->head + cq->count++) % cq->depth] = *wc;
+}
+
 void sim_complete(struct sim_cq *cq, const struct ibv_wc *wc, bool solicited)
 {
-	if (cq->count == cq->depth) {
+	if (sim_pending(cq) == cq->depth) {
 		sim_blame(cq->object.program, "a CQ of %u entries overruns", cq->depth);
 		sim_post_async(cq->context, IBV_EVENT_CQ_ERR, &cq->object);
 		return;
 	}
-	cq->ring[(cq->head + cq->count++) % cq->depth] = *wc;
+	put(cq, wc);
 	sim_note("completion", (uint64_t)wc->status << 8 | wc->opcode);
 	sim_wake(cq->object.program, cq);
 	if (cq->armed == SIM_ARMED ||
@@ -87,9 +100,9 @@ void sim_forget_completions(struct sim_cq *cq, uint32_t qp_num)
 	const struct ibv_wc *wc;
 
 	for (i = 0; i < cq->count; i++) {
-		wc = &cq->ring[(cq->head + i) % cq->depth];
+		wc = &cq->completions[(cq->head + i) % cq->depth];
 		if (wc->qp_num != qp_num)
-			cq->ring[(cq->head + kept++) % cq->depth] = *wc;
+			cq->completions[(cq->head + kept++) % cq->depth] = *wc;
 	}
 	cq->count = kept;
 }
@@ -131,6 +144,20 @@ static struct sim_recv_queue *recvs_of(struct sim_qp *qp)
 	return qp->srq ? &qp->srq->queue : &qp->recvs;
 }
 
+void sim_post_recv(const struct sim_program *program, struct sim_recv_queue *queue, uint64_t wr_id,
+		   const struct ibv_sge *sge, int num_sge)
+{
+	size_t sges = (size_t)num_sge * sizeof(*sge);
+	struct sim_recv *recv = sim_alloc(sizeof(*recv) + sges);
+
+	sim_check_recv(program, queue, sge, num_sge);
+	recv->wr_id = wr_id;
+	recv->num_sge = num_sge;
+	memcpy(recv->sge, sge, sges);
+	TAILQ_INSERT_TAIL(&queue->posted, recv, link);
+	queue->count++;
+}
+
 struct sim_recv *sim_next_recv(struct sim_qp *qp)
 {
 	return TAILQ_FIRST(&recvs_of(qp)->posted);
@@ -145,6 +172,7 @@ struct sim_recv *sim_take_recv(struct sim_qp *qp)
 		return NULL;
 	TAILQ_REMOVE(&queue->posted, recv, link);
 	queue->count--;
+	sim_release_entry(&queue->ring);
 	if (qp->srq)
 		tell_limit(qp->srq);
 	return recv;

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Queues that soft-RoCE shares with its library. See rings.h.
+ *
+ * The side that puts an entry in stores the producer's index behind it, the side that takes one out
+ * stores the consumer's; both count modulo the number of slots, and one slot stays free.
+ */
+#include <infiniband/verbs.h>
+#include <netinet/in.h> /* before linux/in.h, which the next but one includes */
+#include <rdma/ib_user_verbs.h>
+#include <rdma/rdma_user_rxe.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "verbs-sim/device/device.h"
+
+/* ---- The ring itself ---- */
+
+void sim_open_ring(struct sim_ring *ring, uint32_t entries, size_t bytes)
+{
+	uintptr_t page = (uintptr_t)getpagesize();
+	uint32_t slots = 1, log2_bytes = 6;
+	size_t size;
+
+	while (slots < entries + 1)
+		slots *= 2;
+	while (1u << log2_bytes < bytes)
+		log2_bytes++;
+	size = sizeof(*ring->shared) + ((size_t)slots << log2_bytes);
+	ring->memory = sim_alloc(size + 2 * page);
+	ring->shared = (void *)(((uintptr_t)ring->memory + page - 1) / page * page);
+	ring->shared->log2_elem_size = log2_bytes;
+	ring->shared->index_mask = slots - 1;
+	ring->seen = 0;
+}
+
+void sim_close_ring(struct sim_ring *ring)
+{
+	sim_free(ring->memory);
+	*ring = (struct sim_ring){ .shared = NULL };
+}
+
+uint64_t sim_offset_of(const struct sim_ring *ring)
+{
+	return (uintptr_t)ring->shared - SIM_WORLD_ADDRESS;
+}
+
+uint32_t sim_bytes_of(const struct sim_ring *ring)
+{
+	const struct rxe_queue_buf *shared = ring->shared;
+
+	return (uint32_t)(sizeof(*shared) +
+			  ((size_t)(shared->index_mask + 1) << shared->log2_elem_size));
+}
+
+uint32_t sim_slots_of(const struct sim_ring *ring)
+{
+	return ring->shared->index_mask;
+}
+
+uint32_t sim_filled(const struct sim_ring *ring)
+{
+	const struct rxe_queue_buf *shared = ring->shared;
+
+	return (__atomic_load_n(&shared->producer_index, __ATOMIC_ACQUIRE) -
+		__atomic_load_n(&shared->consumer_index, __ATOMIC_ACQUIRE)) &
+	       shared->index_mask;
+}
+
+static uint32_t next(const struct sim_ring *ring, uint32_t index)
+{
+	return (index + 1) & ring->shared->index_mask;
+}
+
+static void *entry(const struct sim_ring *ring, uint32_t index)
+{
+	const struct rxe_queue_buf *shared = ring->shared;
+
+	return ring->shared->data +
+	       ((size_t)(index & shared->index_mask) << shared->log2_elem_size);
+}
+
+void sim_release_entry(struct sim_ring *ring)
+{
+	if (ring->shared)
+		__atomic_store_n(&ring->shared->consumer_index,
+				 next(ring, ring->shared->consumer_index), __ATOMIC_RELEASE);
+}
+
+void sim_reset_ring(struct sim_ring *ring)
+{
+	if (ring->shared)
+		ring->shared->producer_index = ring->shared->consumer_index = ring->seen = 0;
+}
+
+/* The next entry that the library has put in and the device has not read, or NULL. */
+static const void *read_entry(struct sim_ring *ring)
+{
+	const void *found;
+
+	if (!ring->shared ||
+	    ring->seen == __atomic_load_n(&ring->shared->producer_index, __ATOMIC_ACQUIRE))
+		return NULL;
+	found = entry(ring, ring->seen);
+	ring->seen = next(ring, ring->seen);
+	return found;
+}
+
+/* ---- Completions ---- */
+
+size_t sim_bytes_of_completion(void)
+{
+	return sizeof(struct ib_uverbs_wc);
+}
+
+void sim_put_completion(struct sim_ring *ring, const struct ibv_wc *wc)
+{
+	struct ib_uverbs_wc entry_of_ring = {
+		.wr_id = wc->wr_id,
+		.status = wc->status,
+		.opcode = wc->opcode,
+		.vendor_err = wc->vendor_err,
+		.byte_len = wc->byte_len,
+		.ex.imm_data = wc->imm_data,
+		.qp_num = wc->qp_num,
+		.src_qp = wc->src_qp,
+		.wc_flags = wc->wc_flags,
+		.pkey_index = wc->pkey_index,
+		.slid = wc->slid,
+		.sl = wc->sl,
+		.dlid_path_bits = wc->dlid_path_bits,
+	};
+
+	memcpy(entry(ring, ring->shared->producer_index), &entry_of_ring, sizeof(entry_of_ring));
+	__atomic_store_n(&ring->shared->producer_index, next(ring, ring->shared->producer_index),
+			 __ATOMIC_RELEASE);
+}
+
+/* ---- Sends ---- */
+
+size_t sim_bytes_of_send(uint32_t max_inline)
+{
+	return sizeof(struct rxe_send_wqe) + max_inline;
+}
+
+static const struct sim_ah *find_ah(const struct sim_program *program, uint32_t number)
+{
+	struct sim_object *object;
+
+	SIM_EACH(object, SIM_AH)
+	{
+		if (object->number == number && object->program == program)
+			return (const struct sim_ah *)object;
+	}
+	return NULL;
+}
+
+/* Where a request goes. An AH that is gone leads nowhere. */
+static void fill_target(const struct sim_qp *qp, struct sim_request *request,
+			const struct rxe_send_wr *wr)
+{
+	const struct sim_ah *ah;
+
+	if (qp->type == IBV_QPT_UD) {
+		ah = find_ah(qp->object.program, wr->wr.ud.ah_num);
+		if (ah)
+			request->to.path = ah->path;
+		request->to.qp_num = wr->wr.ud.remote_qpn;
+		request->to.qkey = wr->wr.ud.remote_qkey;
+	} else if (sim_is_atomic(request->opcode)) {
+		request->remote_addr = wr->wr.atomic.remote_addr;
+		request->rkey = wr->wr.atomic.rkey;
+		request->compare_add = wr->wr.atomic.compare_add;
+		request->swap = wr->wr.atomic.swap;
+	} else {
+		request->remote_addr = wr->wr.rdma.remote_addr;
+		request->rkey = wr->wr.rdma.rkey;
+	}
+}
+
+struct sim_request *sim_read_send(struct sim_qp *qp)
+{
+	const struct rxe_send_wqe *wqe = read_entry(&qp->ring);
+	bool is_inline = wqe && wqe->wr.send_flags & IBV_SEND_INLINE;
+	struct sim_request *request;
+	size_t sges;
+
+	if (!wqe)
+		return NULL;
+	sges = is_inline ? 0 : wqe->dma.num_sge * sizeof(struct ibv_sge);
+	request = sim_alloc(sizeof(*request) + sges);
+	request->wr_id = wqe->wr.wr_id;
+	request->opcode = (enum ibv_wr_opcode)wqe->wr.opcode;
+	request->flags = wqe->wr.send_flags;
+	request->imm = wqe->wr.ex.imm_data;
+	request->length = wqe->dma.length;
+	fill_target(qp, request, &wqe->wr);
+	if (is_inline) {
+		request->data = sim_alloc(request->length + 1);
+		memcpy(request->data, wqe->dma.inline_data, request->length);
+	} else {
+		request->num_sge = (int)wqe->dma.num_sge;
+		memcpy(request->sge, wqe->dma.sge, sges);
+	}
+	return request;
+}
+
+/* ---- Receives ---- */
+
+size_t sim_bytes_of_recv(uint32_t max_sge)
+{
+	return sizeof(struct rxe_recv_wqe) + max_sge * sizeof(struct rxe_sge);
+}
+
+void sim_read_recvs(const struct sim_program *program, struct sim_recv_queue *queue)
+{
+	const struct rxe_recv_wqe *wqe;
+
+	while ((wqe = read_entry(&queue->ring)))
+		sim_post_recv(program, queue, wqe->wr_id, (const struct ibv_sge *)wqe->dma.sge,
+			      (int)wqe->dma.num_sge);
+}

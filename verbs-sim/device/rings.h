@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Queues that a driver shares with its library: the library puts work requests into them and takes
+ * completions out of them without a call, as rdma/rdma_user_rxe.h says for soft-RoCE.
+ *
+ * Contract: as for device.h. A ring is in the memory of the world, so that the device reaches it
+ * whichever program has the turn, and it has pages of its own, which the library maps. An object
+ * without a ring (`shared` is NULL) belongs to a program whose calls bring work requests and fetch
+ * completions; then each of these functions does nothing.
+ */
+#ifndef VERBS_SIM_DEVICE_RINGS_H
+#define VERBS_SIM_DEVICE_RINGS_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct ibv_wc;
+struct rxe_queue_buf;
+struct sim_program;
+struct sim_qp;
+struct sim_recv_queue;
+struct sim_request;
+
+struct sim_ring {
+	struct rxe_queue_buf *shared;
+	void *memory;  /* that it is in */
+	uint32_t seen; /* index of the first entry that the device has not read */
+};
+
+/* Makes a ring for `entries` entries, each of them `bytes` long or longer. */
+void sim_open_ring(struct sim_ring *ring, uint32_t entries, size_t bytes);
+void sim_close_ring(struct sim_ring *ring);
+
+/* For the library's mmap(2): where in the file of the world the ring is, and its length in bytes. */
+uint64_t sim_offset_of(const struct sim_ring *ring);
+uint32_t sim_bytes_of(const struct sim_ring *ring);
+
+/* How many entries it has, and how many there are in it. */
+uint32_t sim_slots_of(const struct sim_ring *ring);
+uint32_t sim_filled(const struct sim_ring *ring);
+
+/* The device has done what the oldest entry asked for: the library may use its place again. */
+void sim_release_entry(struct sim_ring *ring);
+
+/* Empties it. */
+void sim_reset_ring(struct sim_ring *ring);
+
+/* Bytes of an entry that has room for this. */
+size_t sim_bytes_of_send(uint32_t max_inline);
+size_t sim_bytes_of_recv(uint32_t max_sge);
+size_t sim_bytes_of_completion(void);
+
+/* The caller has seen that there is room. */
+void sim_put_completion(struct sim_ring *ring, const struct ibv_wc *wc);
+
+/* The next request that the library has put into the ring of a QP, or NULL. It is the caller's. */
+struct sim_request *sim_read_send(struct sim_qp *qp);
+
+/* Posts the receives that the library of this program has put into the ring of a queue. */
+void sim_read_recvs(const struct sim_program *program, struct sim_recv_queue *queue);
+#endif
