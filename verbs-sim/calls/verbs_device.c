@@ -80,14 +80,9 @@ EXPORTED const char *ibv_get_device_name(struct ibv_device *dev)
 	return dev->name;
 }
 
-static __be64 guid_of(uint32_t number)
-{
-	return htobe64(0x0200000000000001 + number);
-}
-
 EXPORTED __be64 ibv_get_device_guid(struct ibv_device *dev)
 {
-	return guid_of((uint32_t)(dev - devices));
+	return sim_guid_of(&sim_world->devices[dev - devices]);
 }
 
 EXPORTED int ibv_get_device_index(struct ibv_device *dev)
@@ -117,32 +112,13 @@ EXPORTED int ibv_close_device(struct ibv_context *context)
 	return 0;
 }
 
-static int least(int one, int other)
-{
-	return one < other ? one : other;
-}
-
 EXPORTED int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
 {
-	const struct sim_device *device = device_of(context);
-	const int *most = device->traits.most;
 	int ret = SIM_CALL("ibv_query_device", EINVAL, ENOMEM);
 
-	if (ret)
-		return ret;
-	*attr = device->traits.attr;
-	attr->node_guid = attr->sys_image_guid = guid_of(device->number);
-	attr->max_qp = most[SIM_QP];
-	attr->max_cq = most[SIM_CQ];
-	attr->max_mr = most[SIM_MR];
-	attr->max_pd = most[SIM_PD];
-	attr->max_ah = most[SIM_AH];
-	attr->max_srq = most[SIM_SRQ];
-	attr->max_sge_rd = least(attr->max_sge_rd, attr->max_sge);
-	attr->max_srq_sge = least(attr->max_srq_sge, attr->max_sge);
-	attr->max_qp_init_rd_atom = attr->max_qp_rd_atom;
-	attr->phys_port_cnt = (uint8_t)device->n_ports;
-	return 0;
+	if (!ret)
+		sim_query_device(device_of(context), attr);
+	return ret;
 }
 
 EXPORTED int ibv_fork_init(void)

@@ -11,18 +11,6 @@
 
 #undef ibv_query_port
 
-/* How many places the table has: as many as the driver's, or the device's last GID needs. */
-static uint32_t gid_places(const struct sim_device *device, uint32_t port)
-{
-	uint32_t i, length = (uint32_t)device->traits.port.gid_tbl_len;
-
-	for (i = 0; i < device->n_gids; i++) {
-		if (device->gids[i].port == port && device->gids[i].index >= length)
-			length = device->gids[i].index + 1;
-	}
-	return length;
-}
-
 /*
  * Programs compiled with a newer verbs.h pass the whole structure, as the compiler's version of
  * this call says.
@@ -30,24 +18,13 @@ static uint32_t gid_places(const struct sim_device *device, uint32_t port)
 EXPORTED int ibv_query_port(struct ibv_context *context, uint8_t port_num,
 			    struct _compat_ibv_port_attr *port_attr)
 {
-	struct ibv_port_attr *attr = (struct ibv_port_attr *)port_attr;
-	const struct sim_device *device = device_of(context);
 	int ret = SIM_CALL("ibv_query_port", EINVAL, ENOMEM);
-	const struct sim_port *port;
+	struct ibv_port_attr attr;
 
-	if (ret || !port_num || port_num > device->n_ports)
-		return sim_number(ret ? ret : EINVAL);
-	port = &device->ports[port_num - 1];
-	memcpy(attr, &device->traits.port, offsetof(struct ibv_port_attr, port_cap_flags2));
-	attr->state = port->state;
-	attr->active_mtu = port->mtu;
-	attr->gid_tbl_len = (int)gid_places(device, port_num);
-	attr->lid = port->lid;
-	attr->phys_state = 5; /* LinkUp */
-	attr->link_layer = port->infiniband ? IBV_LINK_LAYER_INFINIBAND : IBV_LINK_LAYER_ETHERNET;
-	attr->active_width = 1;
-	attr->active_speed = 1;
-	return 0;
+	ret = ret ? ret : sim_query_port(device_of(context), port_num, &attr);
+	if (!ret)
+		memcpy(port_attr, &attr, offsetof(struct ibv_port_attr, port_cap_flags2));
+	return sim_number(ret);
 }
 
 /* ---- GIDs ---- */
@@ -57,7 +34,7 @@ static int find_gid(const struct sim_device *device, uint32_t port, uint32_t ind
 		    const struct sim_gid **found)
 {
 	*found = sim_find_gid(device, port, index);
-	if (!port || port > device->n_ports || index >= gid_places(device, port))
+	if (!port || port > device->n_ports || index >= sim_gid_places(device, port))
 		return EINVAL;
 	return *found ? 0 : ENODATA;
 }

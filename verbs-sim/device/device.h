@@ -197,6 +197,17 @@ static inline bool sim_is_iwarp(const struct sim_qp *qp)
 	return sim_qp_traits(qp)->iwarp;
 }
 
+/* ---- What a device says of itself: queries.c ---- */
+
+__be64 sim_guid_of(const struct sim_device *device);
+void sim_query_device(const struct sim_device *device, struct ibv_device_attr *attr);
+
+/* Returns 0, or EINVAL: there is no such port. */
+int sim_query_port(const struct sim_device *device, uint32_t number, struct ibv_port_attr *attr);
+
+/* How many places the table of GIDs has: as many as the driver's, or the device's last GID needs. */
+uint32_t sim_gid_places(const struct sim_device *device, uint32_t port);
+
 /* ---- Memory: memory.c ---- */
 
 /*
