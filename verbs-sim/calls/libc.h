@@ -62,6 +62,64 @@ void sim_forget_socket(int fd);
 bool sim_is_lost(int fd);
 
 /*
+ * ---- files.c: descriptors that a simulated driver answers for ----
+ *
+ * There are none where libibverbs and librdmacm are replaced.
+ */
+
+struct sim_file;
+
+/*
+ * What the driver does in a call of this name: it returns what the call does, with errno. NULL: the
+ * kernel does it, with the real descriptor. `close` closes that one, too, and frees the file.
+ */
+struct sim_file_ops {
+	ssize_t (*read)(struct sim_file *file, void *buf, size_t count);
+	ssize_t (*write)(struct sim_file *file, const void *buf, size_t count);
+	ssize_t (*sendmsg)(struct sim_file *file, const struct msghdr *message);
+	ssize_t (*recvmsg)(struct sim_file *file, struct msghdr *message);
+	void (*close)(struct sim_file *file);
+};
+
+/* The beginning of what a driver keeps of a descriptor, in the memory of the program. */
+struct sim_file {
+	const struct sim_file_ops *ops;
+	int fd;
+	dev_t number; /* of a device file; 0: it is none */
+};
+
+/* From now on calls with this descriptor go to the driver. */
+void sim_add_file(struct sim_file *file, int fd, const struct sim_file_ops *ops);
+
+/* NULL: no driver answers for this descriptor. */
+struct sim_file *sim_file_of(int fd);
+
+/* Returns false if there is nothing to close. */
+bool sim_close_file(int fd);
+
+/* What the simulated kernel does in calls of libc. Each is NULL where the libraries are replaced. */
+struct sim_hooks {
+	/*
+	 * Opens a file of the kernel for reading, or a device: returns its descriptor, or -1 and
+	 * errno; -2: the path is none of the kernel's.
+	 */
+	int (*open)(const char *path);
+
+	/* The same of a socket of netlink. */
+	int (*open_netlink)(int type, int protocol);
+
+	/*
+	 * A library holds a spin lock while it uses a queue that it shares with its driver: when it
+	 * initializes a lock; before it takes it, and then it returns whether other threads may have
+	 * run; and when it has given it back.
+	 */
+	void (*init_spin_lock)(const void *lock);
+	bool (*before_spin_lock)(const void *lock);
+	void (*behind_spin_unlock)(const void *lock);
+};
+extern struct sim_hooks sim_hooks;
+
+/*
  * ---- libc_names.c: addresses of sockets as names of UNIX-domain sockets ----
  *
  * A listener's name is its family and port. A client's has both ends of the connection, so that the

@@ -101,6 +101,14 @@ static void changed(int fd, ssize_t result)
 	errno = saved;
 }
 
+/* A call that a simulated driver answers, if it does. */
+#define DRIVER(call, fd, ...)                                              \
+	do {                                                               \
+		struct sim_file *sim_file = sim_file_of(fd);               \
+		if (sim_file && sim_file->ops->call)                       \
+			return sim_file->ops->call(sim_file, __VA_ARGS__); \
+	} while (0)
+
 #define INPUT(name, fd, flags, call)                                                    \
 	do {                                                                            \
 		ssize_t sim_done;                                                       \
@@ -139,6 +147,7 @@ static ssize_t size_of(const struct msghdr *message)
 
 EXPORTED ssize_t read(int fd, void *buf, size_t count)
 {
+	DRIVER(read, fd, buf, count);
 	INPUT("read", fd, 0, REAL(read)(fd, buf, count));
 }
 
@@ -149,11 +158,13 @@ EXPORTED ssize_t recv(int fd, void *buf, size_t len, int flags)
 
 EXPORTED ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 {
+	DRIVER(recvmsg, fd, message);
 	INPUT("recvmsg", fd, flags, REAL(recvmsg)(fd, message, flags));
 }
 
 EXPORTED ssize_t write(int fd, const void *buf, size_t count)
 {
+	DRIVER(write, fd, buf, count);
 	OUTPUT("write", fd, 0, REAL(write)(fd, buf, count), (ssize_t)count);
 }
 
@@ -164,6 +175,7 @@ EXPORTED ssize_t send(int fd, const void *buf, size_t len, int flags)
 
 EXPORTED ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 {
+	DRIVER(sendmsg, fd, message);
 	OUTPUT("sendmsg", fd, flags, REAL(sendmsg)(fd, message, flags), size_of(message));
 }
 
@@ -188,8 +200,11 @@ EXPORTED int shutdown(int fd, int how)
 
 EXPORTED int close(int fd)
 {
-	int ret = REAL(close)(fd);
+	int ret;
 
+	if (sim_close_file(fd))
+		return 0;
+	ret = REAL(close)(fd);
 	if (!sim_me)
 		return ret;
 	sim_forget_timer(fd);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "verbs-sim/calls/call.h"
+#include "verbs-sim/calls/libc.h"
 
 /* ---- Names: one of several addresses is written as these, with + between them ---- */
 
@@ -73,6 +74,10 @@ static FILE *open_stat(void)
 
 EXPORTED FILE *fopen(const char *restrict path, const char *restrict mode)
 {
+	int fd = sim_hooks.open ? sim_hooks.open(path) : -2;
+
+	if (fd != -2)
+		return fd < 0 ? NULL : fdopen(fd, mode);
 	if (!sim_me || strcmp(path, "/proc/stat"))
 		return REAL(fopen)(path, mode);
 	sim_trace("/proc/stat");

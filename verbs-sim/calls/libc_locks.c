@@ -48,6 +48,8 @@ EXPORTED int pthread_rwlockattr_setpshared(pthread_rwlockattr_t *attr, int pshar
 
 EXPORTED int pthread_spin_init(pthread_spinlock_t *lock, int pshared)
 {
+	if (sim_hooks.init_spin_lock)
+		sim_hooks.init_spin_lock((const void *)lock);
 	note_sharing(pshared);
 	return REAL(pthread_spin_init)(lock, pshared);
 }
@@ -198,7 +200,8 @@ EXPORTED int pthread_spin_lock(pthread_spinlock_t *lock)
 
 	if (!sim_me)
 		return REAL(pthread_spin_lock)(lock);
-	sim_pass("pthread_spin_lock");
+	if (!sim_hooks.before_spin_lock || !sim_hooks.before_spin_lock((const void *)lock))
+		sim_pass("pthread_spin_lock");
 	while ((ret = REAL(pthread_spin_trylock)(lock)) == EBUSY)
 		sim_block_on_lock((const void *)lock, SIM_FOREVER);
 	return ret;
@@ -225,6 +228,8 @@ EXPORTED int pthread_spin_unlock(pthread_spinlock_t *lock)
 	int ret = REAL(pthread_spin_unlock)(lock);
 
 	if (sim_me) {
+		if (sim_hooks.behind_spin_unlock)
+			sim_hooks.behind_spin_unlock((const void *)lock);
 		sim_wake_lock((const void *)lock);
 		sim_pass("pthread_spin_unlock");
 	}

@@ -61,6 +61,11 @@ EXPORTED int socket(int domain, int type, int protocol)
 			((type & 0xf) == SOCK_STREAM || (type & 0xf) == SOCK_DGRAM);
 	int fd;
 
+	if (domain == AF_NETLINK && sim_hooks.open_netlink) {
+		fd = sim_hooks.open_netlink(type, protocol);
+		if (fd != -2)
+			return fd;
+	}
 	if (sim_fails_of_program(SIM_NAME("socket"), EMFILE, __builtin_return_address(0)))
 		return -1;
 	fd = replaced ? REAL(socket)(AF_UNIX, type, 0) : REAL(socket)(domain, type, protocol);
