@@ -135,7 +135,8 @@ bench-build: all nine ways bare-events $(BENCH)
 
 # verbs-trace, for any program and for the option -t of the stages, and verbs-sim: each is a program, and a shared object
 # that it preloads. Both libraries are linked in, so that the versions of their functions are known.
-TOOLS = $(addprefix verbs-trace/,verbs-trace libverbs-trace.so) $(addprefix verbs-sim/,verbs-sim libverbs-sim.so)
+TOOLS = $(addprefix verbs-trace/,verbs-trace libverbs-trace.so) \
+	$(addprefix verbs-sim/,verbs-sim libverbs-sim.so libverbs-sim-kernel.so)
 TOOL = $(BUILD)/verbs-trace/tool
 TOOL_TABLES = $(wildcard verbs-trace/tool/*.txt)
 TOOL_WRITTEN = $(addprefix $(TOOL)/,calls.o structures.o verbs.o)
@@ -161,8 +162,12 @@ verbs-trace/libverbs-trace.so: $(filter-out %/launcher.o,$(TOOL_OBJECTS)) $(TOOL
 verbs-trace/libverbs-trace.so: LINK_FLAGS = -shared -Wl,-z,defs -Wl,--no-as-needed
 verbs-sim/verbs-sim: $(call of_sim,core device cm transfer runner)
 verbs-sim/libverbs-sim.so: $(call of_sim,core device cm transfer calls) $(SIM)/unknown.o $(SIM)/versions.map
+# Below the real libraries: not those parts of calls/ that replace them.
+verbs-sim/libverbs-sim-kernel.so: $(filter-out $(SIM)/calls/cm_% $(SIM)/calls/verbs_%,$(call of_sim,core device cm transfer calls kernel))
+verbs-sim/libverbs-sim-kernel.so: LINK_FLAGS = -shared -Wl,-z,defs
 verbs-sim/libverbs-sim.so: LINK_FLAGS = -shared -Wl,-z,defs -Wl,--version-script=$(SIM)/versions.map
 $(filter %.so,$(TOOLS)): LIBS += -ldl
+verbs-sim/libverbs-sim-kernel.so: LIBS = -ldl
 verbs-trace/verbs-trace: LIBS =
 verbs-sim/verbs-sim: LIBS = -ldl
 $(TOOLS):

@@ -151,6 +151,17 @@ void sim_report_fault(const char *format, ...)
 	append(sim_world->done, sizeof(sim_world->done), part);
 }
 
+void sim_report_missing(const char *format, ...)
+{
+	va_list arguments;
+	char part[64];
+
+	va_start(arguments, format);
+	vsnprintf(part, sizeof(part), format, arguments);
+	va_end(arguments);
+	append(sim_world->missing, sizeof(sim_world->missing), part);
+}
+
 void sim_blame(const struct sim_program *program, const char *format, ...)
 {
 	va_list arguments;

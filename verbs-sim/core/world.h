@@ -121,6 +121,8 @@ struct sim_object {
 	uint32_t number; /* of its kind, from 1; never used again */
 	uint32_t users;  /* objects that need it: while there are any, it cannot be destroyed */
 	bool hidden;     /* a library made it for itself, and need not destroy it */
+	/* Events about it that the kernel has told the program's library: see kernel/events.c. */
+	uint32_t reported, async_reported;
 	struct sim_program *program;
 	void *user; /* in the program's memory: what the program knows it by */
 };
@@ -219,6 +221,8 @@ struct sim_world {
 	int n_faults;
 	char done[256];  /* what went wrong as it was asked to, or empty */
 	char wrong[512]; /* what programs did wrong, or empty */
+	char missing
+		[256]; /* what their libraries asked the kernel, and is not simulated; or empty */
 
 	bool shares_locks; /* a program has made a lock for several processes */
 
@@ -307,6 +311,9 @@ void sim_give_up(enum sim_verdict verdict, const char *format, ...)
 
 /* Notes for the last line that something has gone wrong as it was asked to. */
 void sim_report_fault(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Notes for the last line that a library has asked something that is not simulated; once. */
+void sim_report_missing(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Notes for the last line that a program has done something wrong; once, however often it does. */
 void sim_blame(const struct sim_program *program, const char *format, ...)

@@ -14,7 +14,8 @@
 #include "verbs-sim/device/devices.h"
 #include "verbs-sim/runner/runner.h"
 
-#define LIBRARY "libverbs-sim.so"
+#define LIBRARY        "libverbs-sim.so"
+#define KERNEL_LIBRARY "libverbs-sim-kernel.so"
 
 static void usage(FILE *file)
 {
@@ -37,6 +38,8 @@ static void usage(FILE *file)
 	      "                   manager (REJECTED=8), the status of the next completion (RETRY_EXC_ERR),\n"
 	      "                   or REMOVAL of all devices; SILENCE of the program's host; FULL stdout. May\n"
 	      "                   be given more than once\n"
+	      "  --kernel         simulate the kernel, below the real libraries of this machine; it is\n"
+	      "                   not complete: see README.md\n"
 	      "  --strict         report what a program does wrong, and the device puts up with\n"
 	      "  --steps FILE     do what its lines say, one after the other (-: stdin; each is answered on\n"
 	      "                   stdout): start [<FILE] [>FILE] [2>FILE] PROGRAM [ARGUMENT...];\n"
@@ -185,6 +188,9 @@ static int read_option(int option, struct sim_options *options)
 	case 'u':
 		options->users = true;
 		return 0;
+	case 'k':
+		options->kernel = true;
+		return 0;
 	case 'g':
 		return read_small(optarg, &options->gdb) ? 0
 							 : refuse("--gdb %s: no number", optarg);
@@ -248,6 +254,7 @@ static int read_programs(char **words, struct sim_options *options)
 static int find_library(struct sim_options *options)
 {
 	static const char *const places[] = { "", "../lib/verbs-sim/" };
+	const char *name = options->kernel ? KERNEL_LIBRARY : LIBRARY;
 	static char path[PATH_MAX];
 	char self[PATH_MAX - 64];
 	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
@@ -258,14 +265,14 @@ static int find_library(struct sim_options *options)
 	self[length] = '\0';
 	*(strrchr(self, '/') + 1) = '\0';
 	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		snprintf(path, sizeof(path), "%s%s" LIBRARY, self, places[i]);
+		snprintf(path, sizeof(path), "%s%s%s", self, places[i], name);
 		options->library = path;
 		if (!access(path, R_OK))
 			return strpbrk(path, " :")
 				       ? refuse("the path %s has a space or a colon", path)
 				       : 0;
 	}
-	return refuse("there is no " LIBRARY " beside %s", self);
+	return refuse("there is no %s beside %s", name, self);
 }
 
 /* A fault at a call that is not counted would never come to pass. */
@@ -295,6 +302,7 @@ int sim_read_options(int argc, char **argv, struct sim_options *options)
 		{ "trace", no_argument, NULL, 't' },
 		{ "strict", no_argument, NULL, 'x' },
 		{ "users", no_argument, NULL, 'u' },
+		{ "kernel", no_argument, NULL, 'k' },
 		{ "gdb", required_argument, NULL, 'g' },
 		{ "limit", required_argument, NULL, 'l' },
 		{ "patience", required_argument, NULL, 'p' },

@@ -110,6 +110,8 @@ static void print_command(const struct sim_options *options)
 		else
 			fprintf(stderr, " --device %s", options->devices[n]);
 	}
+	if (options->kernel)
+		fprintf(stderr, " --kernel");
 	if (options->strict)
 		fprintf(stderr, " --strict");
 	if (options->strategy)
@@ -191,6 +193,8 @@ void sim_report(const struct sim_options *options, struct sim_result *result)
 		fprintf(stderr, ", fault: %s", sim_world->done);
 	if (*sim_world->wrong)
 		fprintf(stderr, ", wrong: %s", sim_world->wrong);
+	if (*sim_world->missing)
+		fprintf(stderr, ", not simulated: %s", sim_world->missing);
 	fprintf(stderr, ", left over: %s, %.3f ms, hash %016llx: ", *left ? left : "nothing",
 		(double)sim_world->now_ns / 1000000, (unsigned long long)sim_world->hash);
 	print_command(options);

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * The spin locks that a library holds while it uses a queue that it shares with its driver. Polling a
+ * CQ and posting a receive are no commands: that a program does so is seen when its library takes the
+ * lock, and what was posted when it gives it back. See kernel.h.
+ *
+ * librxe initializes the locks of a queue behind the command that creates it, first that of the
+ * receives of a QP, then that of its sends. A lock that the program itself has made is none of these.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/queue.h>
+
+#include "verbs-sim/calls/call.h"
+#include "verbs-sim/calls/libc.h"
+#include "verbs-sim/kernel/kernel.h"
+
+#define BUCKETS 1024
+
+struct lock {
+	LIST_ENTRY(lock) link;
+	const void *place;
+	struct sim_object *owner;
+	struct sim_recv_queue *recvs; /* that it guards; NULL: completions, or sends */
+};
+static LIST_HEAD(locks, lock) buckets[BUCKETS];
+
+static __thread struct sim_object *awaited;
+static __thread unsigned int found; /* locks of it */
+
+static struct locks *bucket_of(const void *place)
+{
+	return &buckets[(uintptr_t)place / sizeof(pthread_spinlock_t) % BUCKETS];
+}
+
+static struct lock *find(const void *place)
+{
+	struct lock *lock;
+
+	for (lock = LIST_FIRST(bucket_of(place)); lock; lock = LIST_NEXT(lock, link)) {
+		if (lock->place == place)
+			return lock;
+	}
+	return NULL;
+}
+
+/* ---- Learning ---- */
+
+void kernel_await_locks(struct sim_object *owner)
+{
+	awaited = owner;
+	found = 0;
+}
+
+void kernel_forget_locks(const struct sim_object *owner)
+{
+	struct lock *lock, *next;
+	int i;
+
+	for (i = 0; i < BUCKETS; i++) {
+		for (lock = LIST_FIRST(&buckets[i]); lock; lock = next) {
+			next = LIST_NEXT(lock, link);
+			if (lock->owner != owner)
+				continue;
+			LIST_REMOVE(lock, link);
+			free(lock);
+		}
+	}
+}
+
+/* The queue of receives that the awaited object's next lock guards, or NULL. */
+static struct sim_recv_queue *guarded(void)
+{
+	struct sim_qp *qp = (struct sim_qp *)awaited;
+
+	if (awaited->kind == SIM_SRQ)
+		return &((struct sim_srq *)awaited)->queue;
+	return awaited->kind == SIM_QP && !qp->srq && !found ? &qp->recvs : NULL;
+}
+
+static void learn(const void *place)
+{
+	struct lock *lock = find(place);
+
+	if (lock && lock->owner == awaited)
+		return; /* librxe initializes that of the sends twice */
+	if (lock)
+		LIST_REMOVE(lock, link);
+	else
+		lock = malloc(sizeof(*lock));
+	if (!lock)
+		sim_give_up(SIM_VERDICT_BROKEN, "out of memory");
+	*lock = (struct lock){ .place = place, .owner = awaited, .recvs = guarded() };
+	LIST_INSERT_HEAD(bucket_of(place), lock, link);
+	found++;
+}
+
+static void init_lock(const void *place)
+{
+	if (awaited)
+		learn(place);
+}
+
+/* ---- Using them ---- */
+
+static void poll_cq(struct sim_cq *cq)
+{
+	SIM_STEP("ibv_poll_cq");
+	if (sim_pending(cq))
+		sim_found();
+	else
+		sim_idle(cq);
+}
+
+static void post_recv(enum sim_kind kind)
+{
+	if (kind == SIM_SRQ)
+		SIM_STEP("ibv_post_srq_recv");
+	else
+		SIM_STEP("ibv_post_recv");
+	sim_found();
+}
+
+/* Sends need no more than the lock itself: a command posts them. */
+static bool before_lock(const void *place)
+{
+	const struct lock *lock = find(place);
+
+	if (!lock || (lock->owner->kind == SIM_QP && !lock->recvs))
+		return false;
+	if (lock->owner->kind == SIM_CQ)
+		poll_cq((struct sim_cq *)lock->owner);
+	else
+		post_recv(lock->owner->kind);
+	return true;
+}
+
+static void behind_unlock(const void *place)
+{
+	const struct lock *lock = find(place);
+	struct sim_qp *qp;
+
+	if (!lock || !lock->recvs)
+		return;
+	sim_read_recvs(sim_me->program, lock->recvs);
+	qp = lock->owner->kind == SIM_QP ? (struct sim_qp *)lock->owner : NULL;
+	if (qp && qp->state == IBV_QPS_ERR && sim_qp_traits(qp)->flushes_late)
+		sim_flush_recvs(qp);
+}
+
+__attribute__((constructor)) static void hook(void)
+{
+	sim_hooks.init_spin_lock = init_lock;
+	sim_hooks.before_spin_lock = before_lock;
+	sim_hooks.behind_spin_unlock = behind_unlock;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * What the kernel tells of devices in files, below /sys and /dev: written from the world whenever a
+ * program looks.
+ *
+ * Contract: the devices of the world stay as they are during a run, so that these functions may be
+ * called with the turn or without it. A path is absolute, without "." and "..", and is one of the
+ * kernel's if it leads below a folder that only RDMA has; then what is not here does not exist.
+ */
+#ifndef VERBS_SIM_KERNEL_SYSFS_H
+#define VERBS_SIM_KERNEL_SYSFS_H
+#include <dirent.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "verbs-sim/device/device.h"
+
+#define SYSFS_MOST_TEXT 256 /* bytes of a file, and of a name in a folder */
+
+enum sysfs_kind {
+	SYSFS_OTHER,   /* the path is none of the kernel's: it is as on this machine */
+	SYSFS_MISSING, /* there is nothing */
+	SYSFS_FOLDER,
+	SYSFS_FILE,
+	SYSFS_UVERBS, /* /dev/infiniband/uverbsN: a device */
+	SYSFS_UCMA    /* /dev/infiniband/rdma_cm */
+};
+
+/* Says what a path leads to, and of a device which one it is. `device` may be NULL. */
+enum sysfs_kind sysfs_look(const char *path, struct sim_device **device);
+
+/* Writes the text of a file. Returns its length in bytes. */
+size_t sysfs_read(const char *path, char text[SYSFS_MOST_TEXT]);
+
+/* Writes the Nth name of a folder, from 0. Returns false if it has fewer. */
+bool sysfs_list(const char *path, unsigned int n, char name[SYSFS_MOST_TEXT], unsigned char *type);
+
+/* Major and minor numbers of a device file, as dev_t; NULL: that of rdma_cm. */
+dev_t sysfs_number_of(const struct sim_device *device);
+
+/* Whether the program sees a device: one may be of another host. */
+bool sysfs_sees(const struct sim_device *device);
+#endif

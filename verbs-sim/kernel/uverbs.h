@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Commands of uverbs (rdma/ib_user_verbs.h), with what soft-RoCE and soft-iWARP add to them.
+ *
+ * Contract: a command gets its request, which is as long as its structure, and an answer of zeroes
+ * to fill in. It returns 0, or the errno value with which it fails, and then the answer is not used.
+ * A new command is such a function, and a row of the table in uverbs.c.
+ */
+#ifndef VERBS_SIM_KERNEL_UVERBS_H
+#define VERBS_SIM_KERNEL_UVERBS_H
+#include <netinet/in.h> /* before linux/in.h, which rdma_user_rxe.h includes */
+#include <rdma/ib_user_verbs.h>
+#include <rdma/rdma_user_rxe.h>
+
+#include "verbs-sim/calls/call.h"
+#include "verbs-sim/calls/libc.h"
+#include "verbs-sim/kernel/kernel.h"
+
+/* What is kept of an open /dev/infiniband/uverbsN. */
+struct uverbs {
+	struct sim_file file;
+	struct sim_device *device;
+	struct sim_context *context; /* NULL: before GET_CONTEXT */
+};
+
+typedef int uverbs_command(struct uverbs *uverbs, const void *in, void *out);
+
+/* ---- uverbs_device.c ---- */
+uverbs_command uverbs_get_context, uverbs_query_device, uverbs_query_device_ex, uverbs_query_port;
+
+/* ---- uverbs_memory.c ---- */
+uverbs_command uverbs_alloc_pd, uverbs_dealloc_pd, uverbs_reg_mr, uverbs_dereg_mr;
+uverbs_command uverbs_create_ah, uverbs_destroy_ah;
+
+/* ---- uverbs_cq.c ---- */
+uverbs_command uverbs_create_comp_channel, uverbs_create_cq, uverbs_create_cq_ex, uverbs_destroy_cq;
+uverbs_command uverbs_req_notify_cq;
+
+/* ---- uverbs_qp.c ---- */
+uverbs_command uverbs_create_qp, uverbs_create_qp_ex, uverbs_modify_qp, uverbs_query_qp;
+uverbs_command uverbs_destroy_qp, uverbs_post_send;
+
+/* ---- uverbs_srq.c ---- */
+uverbs_command uverbs_create_srq, uverbs_modify_srq, uverbs_query_srq, uverbs_destroy_srq;
+
+/* Answers: what the kernel says of any device, and behind it what the driver adds. */
+struct uverbs_cq_answer {
+	struct ib_uverbs_create_cq_resp core;
+	struct rxe_create_cq_resp rxe;
+};
+
+struct uverbs_cq_ex_answer {
+	struct ib_uverbs_ex_create_cq_resp core;
+	struct rxe_create_cq_resp rxe;
+};
+
+struct uverbs_qp_answer {
+	struct ib_uverbs_create_qp_resp core;
+	struct rxe_create_qp_resp rxe;
+};
+
+struct uverbs_qp_ex_answer {
+	struct ib_uverbs_ex_create_qp_resp core;
+	struct rxe_create_qp_resp rxe;
+};
+
+struct uverbs_srq_answer {
+	struct ib_uverbs_create_srq_resp core;
+	struct rxe_create_srq_resp rxe;
+};
+
+struct uverbs_ah_answer {
+	struct ib_uverbs_create_ah_resp core;
+	struct rxe_create_ah_resp rxe;
+};
+
+/* Where the library is to map a ring: rxe_mmap.c of Linux makes up an offset for each. */
+static inline struct mminfo uverbs_place_of(const struct sim_ring *ring)
+{
+	return (struct mminfo){ .offset = sim_offset_of(ring), .size = sim_bytes_of(ring) };
+}
+
+/* ---- events.c: what is read from a channel of completions, or of asynchronous events ---- */
+
+/* The program gets a descriptor for it. */
+void kernel_open_comp_channel(struct sim_channel *channel);
+void kernel_open_async_channel(struct sim_channel *channel);
+
+/* The channel of completions of a descriptor; NULL: it has none. */
+struct sim_channel *kernel_comp_channel_of(int fd);
+#endif

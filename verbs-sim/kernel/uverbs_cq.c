@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Commands of uverbs: CQs, and channels of completions. See uverbs.h.
+ */
+#include <errno.h>
+
+#include "verbs-sim/kernel/uverbs.h"
+
+int uverbs_create_comp_channel(struct uverbs *uverbs, const void *in, void *out)
+{
+	struct ib_uverbs_create_comp_channel_resp *answer = out;
+	int ret = SIM_CALL("ibv_create_comp_channel", EMFILE, ENOMEM);
+	struct sim_channel *channel;
+
+	(void)uverbs, (void)in;
+	if (ret)
+		return ret;
+	channel = sim_open_channel(SIM_COMP_CHANNEL, sizeof(*channel), NULL, false);
+	if (!channel)
+		return EMFILE;
+	kernel_open_comp_channel(channel);
+	answer->fd = (uint32_t)channel->fd;
+	return 0;
+}
+
+/* Without a channel the library says -1. */
+static int create(struct uverbs *uverbs, const struct ib_uverbs_ex_create_cq *request,
+		  struct sim_cq **cq)
+{
+	struct sim_channel *channel = kernel_comp_channel_of(request->comp_channel);
+	int ret = SIM_CALL("ibv_create_cq", ENOMEM, EINVAL);
+	uint32_t depth;
+
+	if (!ret)
+		ret = sim_judge_cq(uverbs->device, request->cqe, request->comp_vector, &depth);
+	if (ret || (request->comp_channel >= 0 && !channel))
+		return ret ? ret : EINVAL;
+	*cq = sim_create_cq(uverbs->context, depth, channel,
+			    (void *)(uintptr_t)request->user_handle);
+	sim_open_ring(&(*cq)->ring, depth, sim_bytes_of_completion());
+	kernel_await_locks(&(*cq)->object);
+	return 0;
+}
+
+static void tell(const struct sim_cq *cq, struct ib_uverbs_create_cq_resp *answer,
+		 struct rxe_create_cq_resp *rxe)
+{
+	answer->cq_handle = cq->object.number;
+	answer->cqe = cq->depth;
+	rxe->mi = uverbs_place_of(&cq->ring);
+}
+
+int uverbs_create_cq(struct uverbs *uverbs, const void *in, void *out)
+{
+	const struct ib_uverbs_create_cq *request = in;
+	const struct ib_uverbs_ex_create_cq wanted = {
+		.user_handle = request->user_handle,
+		.cqe = request->cqe,
+		.comp_vector = request->comp_vector,
+		.comp_channel = request->comp_channel,
+	};
+	struct uverbs_cq_answer *answer = out;
+	struct sim_cq *cq;
+	int ret = create(uverbs, &wanted, &cq);
+
+	if (!ret)
+		tell(cq, &answer->core, &answer->rxe);
+	return ret;
+}
+
+/* soft-RoCE has no timestamps, and no other flag. */
+int uverbs_create_cq_ex(struct uverbs *uverbs, const void *in, void *out)
+{
+	const struct ib_uverbs_ex_create_cq *request = in;
+	struct uverbs_cq_ex_answer *answer = out;
+	struct sim_cq *cq;
+	int ret = request->flags ? EOPNOTSUPP : create(uverbs, request, &cq);
+
+	if (ret)
+		return ret;
+	tell(cq, &answer->core.base, &answer->rxe);
+	answer->core.response_length = sizeof(answer->core);
+	return 0;
+}
+
+int uverbs_req_notify_cq(struct uverbs *uverbs, const void *in, void *out)
+{
+	const struct ib_uverbs_req_notify_cq *request = in;
+	struct sim_cq *cq = kernel_find(SIM_CQ, request->cq_handle);
+	int ret = SIM_CALL("ibv_req_notify_cq", EINVAL, ENOMEM);
+
+	(void)uverbs, (void)out;
+	if (ret || !cq)
+		return ret ? ret : EINVAL;
+	if (cq->armed != SIM_ARMED)
+		cq->armed = request->solicited_only ? SIM_ARMED_SOLICITED : SIM_ARMED;
+	return 0;
+}
+
+/* The library waits until the program has acked as many events as it has got. */
+int uverbs_destroy_cq(struct uverbs *uverbs, const void *in, void *out)
+{
+	const struct ib_uverbs_destroy_cq *request = in;
+	struct ib_uverbs_destroy_cq_resp *answer = out;
+	struct sim_cq *cq = kernel_find(SIM_CQ, request->cq_handle);
+	int ret = SIM_CALL("ibv_destroy_cq", EBUSY, EINVAL);
+
+	(void)uverbs;
+	if (ret || !cq || cq->object.users)
+		return ret ? ret : cq ? EBUSY : EINVAL;
+	answer->comp_events_reported = cq->object.reported;
+	answer->async_events_reported = cq->object.async_reported;
+	kernel_forget_locks(&cq->object);
+	sim_destroy_cq(cq);
+	return 0;
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Commands of uverbs: PDs, and what only needs one: MRs and AHs. See uverbs.h.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "verbs-sim/kernel/uverbs.h"
+
+#define REMOTE_RIGHTS (IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)
+
+void *kernel_find(enum sim_kind kind, uint32_t handle)
+{
+	struct sim_object *object;
+
+	SIM_EACH(object, kind)
+	{
+		if (object->number == handle && object->program == sim_me->program)
+			return object;
+	}
+	return NULL;
+}
+
+/* ---- PDs ---- */
+
+int uverbs_alloc_pd(struct uverbs *uverbs, const void *in, void *out)
+{
+	struct ib_uverbs_alloc_pd_resp *answer = out;
+	int ret = SIM_CALL("ibv_alloc_pd", ENOMEM, EINVAL);
+
+	(void)in;
+	if (ret || !sim_has_room(uverbs->device, SIM_PD))
+		return ret ? ret : ENOMEM;
+	answer->pd_handle = sim_create_pd(uverbs->context, NULL)->object.number;
+	return 0;
+}
+
+int uverbs_dealloc_pd(struct uverbs *uverbs, const void *in, void *out)
+{
+	const struct ib_uverbs_dealloc_pd *request = in;
+	struct sim_pd *pd = kernel_find(SIM_PD, request->pd_handle);
+	int ret = SIM_CALL("ibv_dealloc_pd", EBUSY, EINVAL);
+
+	(void)uverbs, (void)out;
+	if (ret || !pd || pd->object.users)
+		return ret ? ret : pd ? EBUSY : EINVAL;
+	sim_destroy_pd(pd);
+	return 0;
+}
+
+/* ---- MRs ---- */
+
+int uverbs_reg_mr(struct uverbs *uverbs, const void *in, void *out)
+{
+	const struct ib_uverbs_reg_mr *request = in;
+	struct ib_uverbs_reg_mr_resp *answer = out;
+	unsigned int access = request->access_flags & ~(unsigned int)IBV_ACCESS_OPTIONAL_RANGE;
+	struct sim_region region = { request->start, request->hca_va, request->length,
+				     (int)access };
+	struct sim_pd *pd = kernel_find(SIM_PD, request->pd_handle);
+	int ret = SIM_CALL("ibv_reg_mr", ENOMEM, EINVAL, EACCES);
+	struct sim_mr *mr;
+
+	ret = ret ? ret : pd ? sim_judge_mr(uverbs->device, region.length, access) : EINVAL;
+	if (ret)
+		return ret;
+	mr = sim_create_mr(pd, NULL, &region);
+	answer->mr_handle = mr->object.number;
+	answer->lkey = mr->key;
+	/* soft-RoCE has none for memory that the peer may not access. */
+	if (uverbs->device->traits.iwarp || access & REMOTE_RIGHTS)
+		answer->rkey = mr->key;
+	return 0;
+}
+
+int uverbs_dereg_mr(struct uverbs *uverbs, const void *in, void *out)
+{
+	const struct ib_uverbs_dereg_mr *request = in;
+	struct sim_mr *mr = kernel_find(SIM_MR, request->mr_handle);
+	int ret = SIM_CALL("ibv_dereg_mr", EINVAL, EBUSY);
+
+	(void)uverbs, (void)out;
+	if (ret || !mr)
+		return ret ? ret : EINVAL;
+	sim_check_end(sim_me->program, mr->region.address, mr->region.length, "deregistered");
+	sim_destroy_mr(mr);
+	return 0;
+}
+
+/* ---- AHs ---- */
+
+int uverbs_create_ah(struct uverbs *uverbs, const void *in, void *out)
+{
+	const struct ib_uverbs_create_ah *request = in;
+	const struct ib_uverbs_ah_attr *attr = &request->attr;
+	struct uverbs_ah_answer *answer = out;
+	struct ibv_ah_attr path = {
+		.dlid = attr->dlid,
+		.sl = attr->sl,
+		.is_global = attr->is_global,
+		.port_num = attr->port_num,
+		.grh.sgid_index = attr->grh.sgid_index,
+		.grh.hop_limit = attr->grh.hop_limit,
+		.grh.flow_label = attr->grh.flow_label,
+		.grh.traffic_class = attr->grh.traffic_class,
+	};
+	struct sim_pd *pd = kernel_find(SIM_PD, request->pd_handle);
+	int ret = SIM_CALL("ibv_create_ah", ENOMEM, EINVAL, ETIMEDOUT);
+
+	memcpy(&path.grh.dgid, attr->grh.dgid, sizeof(path.grh.dgid));
+	if (!ret && uverbs->device->traits.iwarp)
+		ret = EOPNOTSUPP;
+	ret = ret ? ret : pd ? sim_check_path(uverbs->device, path.port_num, &path) : EINVAL;
+	if (ret)
+		return ret;
+	answer->core.ah_handle = sim_create_ah(pd, NULL, &path)->object.number;
+	answer->rxe.ah_num = answer->core.ah_handle;
+	return 0;
+}
+
+int uverbs_destroy_ah(struct uverbs *uverbs, const void *in, void *out)
+{
+	const struct ib_uverbs_destroy_ah *request = in;
+	struct sim_ah *ah = kernel_find(SIM_AH, request->ah_handle);
+	int ret = SIM_CALL("ibv_destroy_ah", EINVAL, ENOMEM);
+
+	(void)uverbs, (void)out;
+	if (ret || !ah)
+		return ret ? ret : EINVAL;
+	sim_destroy_ah(ah);
+	return 0;
+}

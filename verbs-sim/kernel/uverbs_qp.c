@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Commands of uverbs: QPs, from their creation to their end. See uverbs.h.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "verbs-sim/cm/cm.h"
+#include "verbs-sim/kernel/uverbs.h"
+
+/* ---- Creating ---- */
+
+static void open_rings(struct sim_qp *qp)
+{
+	sim_open_ring(&qp->ring, qp->cap.max_send_wr, sim_bytes_of_send(qp->cap.max_inline_data));
+	if (!qp->srq)
+		sim_open_ring(&qp->recvs.ring, qp->cap.max_recv_wr,
+			      sim_bytes_of_recv(qp->cap.max_recv_sge));
+	kernel_await_locks(&qp->object);
+}
+
+static int create(struct uverbs *uverbs, const struct ib_uverbs_ex_create_qp *request,
+		  struct sim_qp **qp)
+{
+	struct sim_qp_needs needs = {
+		.send_cq = kernel_find(SIM_CQ, request->send_cq_handle),
+		.recv_cq = kernel_find(SIM_CQ, request->recv_cq_handle),
+		.srq = request->is_srq ? kernel_find(SIM_SRQ, request->srq_handle) : NULL,
+		.type = (enum ibv_qp_type)request->qp_type,
+		.sq_sig_all = request->sq_sig_all,
+		.cap = { request->max_send_wr, request->max_recv_wr, request->max_send_sge,
+			 request->max_recv_sge, request->max_inline_data },
+	};
+	struct sim_pd *pd = kernel_find(SIM_PD, request->pd_handle);
+	int ret = SIM_CALL("ibv_create_qp", ENOMEM, EINVAL, ENOSYS, EPERM);
+
+	if (!ret && (!pd || !needs.send_cq || !needs.recv_cq || (request->is_srq && !needs.srq)))
+		ret = EINVAL;
+	ret = ret ? ret : sim_judge_qp(uverbs->device, needs.type, &needs.cap);
+	if (ret)
+		return ret;
+	*qp = sim_create_qp(pd, &needs, (void *)(uintptr_t)request->user_handle);
+	open_rings(*qp);
+	return 0;
+}
+
+static void tell(const struct sim_qp *qp, struct ib_uverbs_create_qp_resp *answer,
+		 struct rxe_create_qp_resp *rxe)
+{
+	answer->qp_handle = answer->qpn = qp->object.number;
+	answer->max_send_wr = qp->cap.max_send_wr;
+	answer->max_recv_wr = qp->cap.max_recv_wr;
+	answer->max_send_sge = qp->cap.max_send_sge;
+	answer->max_recv_sge = qp->cap.max_recv_sge;
+	answer->max_inline_data = qp->cap.max_inline_data;
+	rxe->sq_mi = uverbs_place_of(&qp->ring);
+	if (!qp->srq)
+		rxe->rq_mi = uverbs_place_of(&qp->recvs.ring);
+}
+
+int uverbs_create_qp(struct uverbs *uverbs, const void *in, void *out)
+{
+	const struct ib_uverbs_create_qp *request = in;
+	struct ib_uverbs_ex_create_qp wanted = { .user_handle = request->user_handle };
+	struct uverbs_qp_answer *answer = out;
+	struct sim_qp *qp;
+	int ret;
+
+#define SAME(member) wanted.member = request->member
+	SAME(pd_handle);
+	SAME(send_cq_handle);
+	SAME(recv_cq_handle);
+	SAME(srq_handle);
+	SAME(max_send_wr);
+	SAME(max_recv_wr);
+	SAME(max_send_sge);
+	SAME(max_recv_sge);
+	SAME(max_inline_data);
+	SAME(sq_sig_all);
+	SAME(qp_type);
+	SAME(is_srq);
+#undef SAME
+	ret = create(uverbs, &wanted, &qp);
+	if (!ret)
+		tell(qp, &answer->core, &answer->rxe);
+	return ret;
+}
+
+/* soft-RoCE has none of the flags. */
+int uverbs_create_qp_ex(struct uverbs *uverbs, const void *in, void *out)
+{
+	const struct ib_uverbs_ex_create_qp *request = in;
+	struct uverbs_qp_ex_answer *answer = out;
+	struct sim_qp *qp;
+	int ret = request->create_flags ? EOPNOTSUPP : create(uverbs, request, &qp);
+
+	if (ret)
+		return ret;
+	tell(qp, &answer->core.base, &answer->rxe);
+	answer->core.response_length = sizeof(answer->core);
+	return 0;
+}
+
+/* On iWARP the connection ends with the QP, behind all that TCP has taken. */
+int uverbs_destroy_qp(struct uverbs *uverbs, const void *in, void *out)
+{
+	const struct ib_uverbs_destroy_qp *request = in;
+	struct ib_uverbs_destroy_qp_resp *answer = out;
+	struct sim_qp *qp = kernel_find(SIM_QP, request->qp_handle);
+	int ret = SIM_CALL("ibv_destroy_qp", EBUSY, EINVAL);
+
+	(void)uverbs;
+	if (ret || !qp || qp->n_groups)
+		return ret ? ret : qp ? EBUSY : EINVAL;
+	if (sim_is_iwarp(qp)) {
+		sim_fail_qp(qp);
+		sim_lose_connection(qp->endpoint);
+	}
+	answer->events_reported = qp->object.async_reported;
+	kernel_forget_locks(&qp->object);
+	sim_destroy_qp(qp);
+	return 0;
+}
+
+/* ---- Attributes: those that have the same names in a request, an answer and the library ---- */
+
+#define EACH_ATTRIBUTE(DO)      \
+	DO(qkey);               \
+	DO(rq_psn);             \
+	DO(sq_psn);             \
+	DO(dest_qp_num);        \
+	DO(qp_access_flags);    \
+	DO(pkey_index);         \
+	DO(path_mtu);           \
+	DO(max_rd_atomic);      \
+	DO(max_dest_rd_atomic); \
+	DO(min_rnr_timer);      \
+	DO(port_num);           \
+	DO(timeout);            \
+	DO(retry_cnt);          \
+	DO(rnr_retry)
+
+static void translate_path(struct ibv_ah_attr *to, const struct ib_uverbs_qp_dest *from)
+{
+	memcpy(&to->grh.dgid, from->dgid, sizeof(to->grh.dgid));
+	to->grh.flow_label = from->flow_label;
+	to->grh.sgid_index = from->sgid_index;
+	to->grh.hop_limit = from->hop_limit;
+	to->grh.traffic_class = from->traffic_class;
+	to->dlid = from->dlid;
+	to->sl = from->sl;
+	to->src_path_bits = from->src_path_bits;
+	to->static_rate = from->static_rate;
+	to->is_global = from->is_global;
+	to->port_num = from->port_num;
+}
+
+int uverbs_modify_qp(struct uverbs *uverbs, const void *in, void *out)
+{
+	const struct ib_uverbs_modify_qp *request = in;
+	struct sim_qp *qp = kernel_find(SIM_QP, request->qp_handle);
+	int ret = SIM_CALL("ibv_modify_qp", EINVAL, ENOMEM);
+	struct ibv_qp_attr attr = { .qp_state = (enum ibv_qp_state)request->qp_state };
+
+	(void)uverbs, (void)out;
+	if (ret || !qp)
+		return ret ? ret : EINVAL;
+#define COPY(member) attr.member = (__typeof__(attr.member))request->member
+	EACH_ATTRIBUTE(COPY);
+#undef COPY
+	translate_path(&attr.ah_attr, &request->dest);
+	return sim_modify_qp(qp, &attr, (int)request->attr_mask);
+}
+
+int uverbs_query_qp(struct uverbs *uverbs, const void *in, void *out)
+{
+	const struct ib_uverbs_query_qp *request = in;
+	struct ib_uverbs_query_qp_resp *answer = out;
+	const struct sim_qp *qp = kernel_find(SIM_QP, request->qp_handle);
+	int ret = SIM_CALL("ibv_query_qp", ENOMEM, EINVAL);
+	const struct ibv_ah_attr *path;
+
+	(void)uverbs;
+	if (ret || !qp)
+		return ret ? ret : EINVAL;
+#define COPY(member) answer->member = (__typeof__(answer->member))qp->attr.member
+	EACH_ATTRIBUTE(COPY);
+#undef COPY
+	answer->qp_state = answer->cur_qp_state =
+		(uint8_t)(sim_qp_traits(qp)->tells_state ? qp->state : IBV_QPS_RESET);
+	answer->max_send_wr = qp->cap.max_send_wr;
+	answer->max_recv_wr = qp->cap.max_recv_wr;
+	answer->max_send_sge = qp->cap.max_send_sge;
+	answer->max_recv_sge = qp->cap.max_recv_sge;
+	answer->max_inline_data = qp->cap.max_inline_data;
+	answer->sq_sig_all = qp->sq_sig_all;
+	path = &qp->attr.ah_attr;
+	memcpy(answer->dest.dgid, &path->grh.dgid, sizeof(answer->dest.dgid));
+	answer->dest.flow_label = path->grh.flow_label;
+	answer->dest.sgid_index = path->grh.sgid_index;
+	answer->dest.hop_limit = path->grh.hop_limit;
+	answer->dest.traffic_class = path->grh.traffic_class;
+	answer->dest.dlid = path->dlid;
+	answer->dest.sl = path->sl;
+	answer->dest.is_global = path->is_global;
+	answer->dest.port_num = path->port_num;
+	return 0;
+}
+
+/* ---- The doorbell: something has been put into the queue of sends ---- */
+
+/* A QP that is not ready takes nothing, and its queue keeps what is there. */
+int uverbs_post_send(struct uverbs *uverbs, const void *in, void *out)
+{
+	const struct ib_uverbs_post_send *request = in;
+	struct sim_qp *qp = kernel_find(SIM_QP, request->qp_handle);
+	int ret = SIM_CALL("ibv_post_send", ENOMEM, EINVAL);
+	struct sim_request *send;
+
+	(void)uverbs, (void)out;
+	if (ret || !qp)
+		return ret ? ret : EINVAL;
+	sim_found();
+	if (qp->state != IBV_QPS_RTS && qp->state != IBV_QPS_ERR)
+		return EINVAL;
+	while ((send = sim_read_send(qp)))
+		sim_post(qp, send);
+	sim_lose_processor();
+	return 0;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Commands of uverbs: shared receive queues. See uverbs.h.
+ */
+#include <errno.h>
+
+#include "verbs-sim/kernel/uverbs.h"
+
+int uverbs_create_srq(struct uverbs *uverbs, const void *in, void *out)
+{
+	const struct ib_uverbs_create_srq *request = in;
+	struct uverbs_srq_answer *answer = out;
+	struct sim_pd *pd = kernel_find(SIM_PD, request->pd_handle);
+	int ret = SIM_CALL("ibv_create_srq", ENOMEM, EINVAL, ENOSYS);
+	uint32_t max_wr = request->max_wr;
+	struct sim_srq *srq;
+
+	ret = ret ? ret : pd ? sim_judge_srq(uverbs->device, &max_wr, request->max_sge) : EINVAL;
+	if (ret)
+		return ret;
+	srq = sim_create_srq(pd, max_wr, request->max_sge, (void *)(uintptr_t)request->user_handle);
+	srq->asked = request->max_wr;
+	sim_open_ring(&srq->queue.ring, max_wr, sim_bytes_of_recv(request->max_sge));
+	kernel_await_locks(&srq->object);
+	answer->core.srq_handle = answer->core.srqn = answer->rxe.srq_num = srq->object.number;
+	answer->core.max_wr = max_wr;
+	answer->core.max_sge = request->max_sge;
+	answer->rxe.mi = uverbs_place_of(&srq->queue.ring);
+	return 0;
+}
+
+int uverbs_modify_srq(struct uverbs *uverbs, const void *in, void *out)
+{
+	const struct ib_uverbs_modify_srq *request = in;
+	const struct ibv_srq_attr attr = { .max_wr = request->max_wr,
+					   .srq_limit = request->srq_limit };
+	struct sim_srq *srq = kernel_find(SIM_SRQ, request->srq_handle);
+	int ret = SIM_CALL("ibv_modify_srq", EINVAL, ENOMEM);
+
+	(void)uverbs, (void)out;
+	if (ret || !srq)
+		return ret ? ret : EINVAL;
+	return sim_modify_srq(srq, &attr, (int)request->attr_mask);
+}
+
+int uverbs_query_srq(struct uverbs *uverbs, const void *in, void *out)
+{
+	const struct ib_uverbs_query_srq *request = in;
+	struct ib_uverbs_query_srq_resp *answer = out;
+	const struct sim_srq *srq = kernel_find(SIM_SRQ, request->srq_handle);
+	int ret = SIM_CALL("ibv_query_srq", ENOMEM, EINVAL);
+
+	if (!ret && uverbs->device->traits.iwarp)
+		ret = EOPNOTSUPP; /* soft-iWARP does not say */
+	if (ret || !srq)
+		return ret ? ret : EINVAL;
+	answer->max_wr = srq->queue.max;
+	answer->max_sge = srq->queue.max_sge;
+	answer->srq_limit = srq->limit;
+	return 0;
+}
+
+int uverbs_destroy_srq(struct uverbs *uverbs, const void *in, void *out)
+{
+	const struct ib_uverbs_destroy_srq *request = in;
+	struct ib_uverbs_destroy_srq_resp *answer = out;
+	struct sim_srq *srq = kernel_find(SIM_SRQ, request->srq_handle);
+	int ret = SIM_CALL("ibv_destroy_srq", EBUSY, EINVAL);
+
+	(void)uverbs;
+	if (ret || !srq || srq->object.users)
+		return ret ? ret : srq ? EBUSY : EINVAL;
+	answer->events_reported = srq->object.async_reported;
+	kernel_forget_locks(&srq->object);
+	sim_destroy_srq(srq);
+	return 0;
+}
