@@ -19,6 +19,10 @@
 /* Returns a descriptor, or -1 and errno. */
 int uverbs_open(struct sim_device *device);
 
+/* ---- ucma.c: /dev/infiniband/rdma_cm ---- */
+
+int ucma_open(void);
+
 /* ---- uverbs_memory.c ---- */
 
 /* The object of this program that has this number, which is its handle; NULL: there is none. */

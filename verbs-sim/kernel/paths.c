@@ -53,6 +53,8 @@ static int open_file(const char *path)
 		return open_text(path);
 	case SYSFS_UVERBS:
 		return uverbs_open(device);
+	case SYSFS_UCMA:
+		return ucma_open();
 	case SYSFS_FOLDER:
 		return error(EISDIR);
 	default:

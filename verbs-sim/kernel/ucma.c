@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * /dev/infiniband/rdma_cm: opening it, and carrying out what is written to it. See ucma.h.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "verbs-sim/kernel/sysfs.h"
+#include "verbs-sim/kernel/ucma.h"
+
+static const struct row {
+	const char *name;
+	ucma_command *carry_out;
+	size_t request, answer; /* bytes */
+	size_t response;        /* where in the request the address of the answer is */
+} commands[] = {
+/* Those of the first kind have an answer. */
+#define ASKS(name, function, request, answer)                                  \
+	[RDMA_USER_CM_CMD_##name] = { #name, function, sizeof(struct request), \
+				      sizeof(struct answer), offsetof(struct request, response) }
+#define TELLS(name, function, request) \
+	[RDMA_USER_CM_CMD_##name] = { #name, function, sizeof(struct request), 0, 0 }
+	ASKS(CREATE_ID, ucma_create_id, rdma_ucm_create_id, rdma_ucm_create_id_resp),
+	ASKS(DESTROY_ID, ucma_destroy_id, rdma_ucm_destroy_id, rdma_ucm_destroy_id_resp),
+	ASKS(MIGRATE_ID, ucma_migrate_id, rdma_ucm_migrate_id, rdma_ucm_migrate_resp),
+	TELLS(BIND_IP, ucma_bind_ip, rdma_ucm_bind_ip),
+	TELLS(RESOLVE_IP, ucma_resolve_ip, rdma_ucm_resolve_ip),
+	TELLS(RESOLVE_ROUTE, ucma_resolve_route, rdma_ucm_resolve_route),
+	ASKS(QUERY_ROUTE, ucma_query_route, rdma_ucm_query, rdma_ucm_query_route_resp),
+	TELLS(SET_OPTION, ucma_set_option, rdma_ucm_set_option),
+	TELLS(LISTEN, ucma_listen, rdma_ucm_listen),
+	TELLS(CONNECT, ucma_connect, rdma_ucm_connect),
+	TELLS(ACCEPT, ucma_accept, rdma_ucm_accept),
+	TELLS(REJECT, ucma_reject, rdma_ucm_reject),
+	TELLS(DISCONNECT, ucma_disconnect, rdma_ucm_disconnect),
+	TELLS(NOTIFY, ucma_notify, rdma_ucm_notify),
+	ASKS(INIT_QP_ATTR, ucma_init_qp_attr, rdma_ucm_init_qp_attr, ib_uverbs_qp_attr),
+	ASKS(GET_EVENT, ucma_get_event, rdma_ucm_get_event, rdma_ucm_event_resp),
+#undef ASKS
+#undef TELLS
+};
+
+#define COMMANDS    (sizeof(commands) / sizeof(commands[0]))
+#define MOST_LENGTH 1024 /* bytes of a request, or of an answer */
+
+/* An older library writes less than a request has now: the rest is zero. */
+static int carry_out(struct ucma *ucma, const struct rdma_ucm_cmd_hdr *header, size_t length)
+{
+	const struct row *row = header->cmd < COMMANDS ? &commands[header->cmd] : NULL;
+	_Alignas(uint64_t) char request[MOST_LENGTH] = { 0 }, answer[MOST_LENGTH] = { 0 };
+	uint64_t to = 0;
+	int error;
+
+	if (!row || !row->carry_out) {
+		sim_report_missing("rdma_cm command %u", header->cmd);
+		return EOPNOTSUPP;
+	}
+	memcpy(request, header + 1, length < row->request ? length : row->request);
+	error = row->carry_out(ucma, request, answer);
+	if (error || !row->answer)
+		return error;
+	memcpy(&to, request + row->response, sizeof(to));
+	memcpy((void *)(uintptr_t)to, answer,
+	       row->answer < header->out ? row->answer : header->out);
+	return 0;
+}
+
+static ssize_t write_command(struct sim_file *file, const void *buf, size_t count)
+{
+	int error = EINVAL;
+
+	if (count >= sizeof(struct rdma_ucm_cmd_hdr))
+		error = carry_out((struct ucma *)file, buf,
+				  count - sizeof(struct rdma_ucm_cmd_hdr));
+	return error ? sim_fail(error) : (ssize_t)count;
+}
+
+/* ---- The descriptor ---- */
+
+static void close_ucma(struct sim_file *file)
+{
+	struct sim_channel *channel = ((struct ucma *)file)->channel;
+
+	SIM_STEP("rdma_destroy_event_channel");
+	sim_end_endpoints_of(channel);
+	sim_close_channel(channel);
+	free(file);
+}
+
+static const struct sim_file_ops ops = { .write = write_command, .close = close_ucma };
+
+/*
+ * Before anything else librdmacm tries once, on a channel of its own, whether the kernel knows AF_IB.
+ * That is no call of the program.
+ */
+static bool is_probe(void)
+{
+	static bool seen;
+	bool first = !seen;
+
+	seen = true;
+	return first;
+}
+
+int ucma_open(void)
+{
+	struct ucma *ucma;
+
+	if (!is_probe())
+		SIM_CALL_OR(-1, "rdma_create_event_channel", ENODEV, EMFILE, ENOMEM);
+	ucma = calloc(1, sizeof(*ucma));
+	if (!ucma)
+		return sim_fail(ENOMEM);
+	ucma->channel = sim_open_channel(SIM_EVENT_CHANNEL, sizeof(*ucma->channel), NULL, false);
+	if (!ucma->channel) {
+		free(ucma);
+		return -1;
+	}
+	ucma->file.number = sysfs_number_of(NULL);
+	sim_add_file(&ucma->file, ucma->channel->fd, &ops);
+	return ucma->channel->fd;
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Commands of the connection manager: connections, and events. See ucma.h.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "verbs-sim/kernel/ucma.h"
+
+static struct sim_terms terms_of(const struct rdma_ucm_conn_param *param)
+{
+	struct sim_terms terms = {
+		.responder_resources = param->responder_resources,
+		.initiator_depth = param->initiator_depth,
+		.retry_count = param->retry_count & 7,
+		.rnr_retry_count = param->rnr_retry_count & 7,
+		.qp_num = param->qp_num,
+		.data_length = param->private_data_len,
+	};
+
+	memcpy(terms.data, param->private_data, param->private_data_len);
+	return terms;
+}
+
+/*
+ * The QP is known by its number from here on. On RoCE the program, or its library, makes it ready, and
+ * tells the kernel when it is.
+ */
+static void bind_qp(struct sim_endpoint *endpoint, uint32_t number)
+{
+	struct sim_qp *qp = kernel_find(SIM_QP, number);
+
+	endpoint->readies_qp = !sim_cm_traits(endpoint)->iwarp;
+	if (qp && !endpoint->datagram)
+		sim_give_qp(endpoint, qp);
+}
+
+int ucma_connect(struct ucma *ucma, const void *in, void *out)
+{
+	const struct rdma_ucm_connect *request = in;
+	struct sim_endpoint *client = kernel_find(SIM_ENDPOINT, request->id);
+	int ret = SIM_CALL("rdma_connect", ENOMEM, EINVAL, ECONNREFUSED);
+	struct sim_terms terms = terms_of(&request->conn_param);
+
+	(void)ucma, (void)out;
+	if (ret || !client)
+		return ret ? ret : ENOENT;
+	bind_qp(client, terms.qp_num);
+	return sim_connect(client, &terms);
+}
+
+/* Without valid parameters it is the client's, whose QP is ready: the server may know. */
+int ucma_accept(struct ucma *ucma, const void *in, void *out)
+{
+	const struct rdma_ucm_accept *request = in;
+	struct sim_endpoint *endpoint = kernel_find(SIM_ENDPOINT, request->id);
+	struct sim_terms terms = terms_of(&request->conn_param);
+	int ret;
+
+	(void)ucma, (void)out;
+	if (endpoint && !request->conn_param.valid) {
+		sim_pass("rdma_establish");
+		if (endpoint->state != SIM_CM_CONNECTING)
+			return EINVAL;
+		sim_take_reply(endpoint);
+		return 0;
+	}
+	ret = SIM_CALL("rdma_accept", ENOMEM, EINVAL, ECONNRESET);
+	if (ret || !endpoint)
+		return ret ? ret : ENOENT;
+	bind_qp(endpoint, terms.qp_num);
+	endpoint->object.user = (void *)(uintptr_t)request->uid;
+	return sim_accept(endpoint, &terms);
+}
+
+int ucma_reject(struct ucma *ucma, const void *in, void *out)
+{
+	const struct rdma_ucm_reject *request = in;
+	struct sim_endpoint *server = kernel_find(SIM_ENDPOINT, request->id);
+	int ret = SIM_CALL("rdma_reject", EINVAL, ENOMEM);
+	struct sim_terms terms = { .data_length = request->private_data_len };
+
+	(void)ucma, (void)out;
+	if (ret || !server)
+		return ret ? ret : ENOENT;
+	memcpy(terms.data, request->private_data, request->private_data_len);
+	return sim_reject(server, &terms);
+}
+
+int ucma_disconnect(struct ucma *ucma, const void *in, void *out)
+{
+	const struct rdma_ucm_disconnect *request = in;
+	struct sim_endpoint *endpoint = kernel_find(SIM_ENDPOINT, request->id);
+	int ret = SIM_CALL("rdma_disconnect", EINVAL);
+
+	(void)ucma, (void)out;
+	if (ret || !endpoint)
+		return ret ? ret : ENOENT;
+	return sim_disconnect(endpoint);
+}
+
+/* An established connection is no news to the CM here. */
+int ucma_notify(struct ucma *ucma, const void *in, void *out)
+{
+	(void)ucma, (void)in, (void)out;
+	return SIM_CALL("rdma_notify", EINVAL);
+}
+
+int ucma_init_qp_attr(struct ucma *ucma, const void *in, void *out)
+{
+	const struct rdma_ucm_init_qp_attr *request = in;
+	const struct sim_endpoint *endpoint = kernel_find(SIM_ENDPOINT, request->id);
+	struct ibv_qp_attr attr = { .qp_state = (enum ibv_qp_state)request->qp_state };
+	struct ib_uverbs_qp_attr *answer = out;
+	int ret, mask = 0;
+
+	(void)ucma;
+	sim_pass("rdma_init_qp_attr");
+	ret = endpoint ? sim_init_qp_attr(endpoint, &attr, &mask) : ENOENT;
+	if (ret)
+		return ret;
+	answer->qp_attr_mask = (uint32_t)mask;
+	answer->qp_state = request->qp_state;
+#define SAME(member) answer->member = (__typeof__(answer->member))attr.member
+	SAME(qp_access_flags);
+	SAME(pkey_index);
+	SAME(port_num);
+	SAME(path_mtu);
+	SAME(dest_qp_num);
+	SAME(rq_psn);
+	SAME(sq_psn);
+	SAME(max_rd_atomic);
+	SAME(max_dest_rd_atomic);
+	SAME(min_rnr_timer);
+	SAME(timeout);
+	SAME(retry_cnt);
+	SAME(rnr_retry);
+	SAME(ah_attr.is_global);
+	SAME(ah_attr.port_num);
+	SAME(ah_attr.grh.sgid_index);
+	SAME(ah_attr.grh.hop_limit);
+#undef SAME
+	memcpy(answer->ah_attr.grh.dgid, &attr.ah_attr.grh.dgid, sizeof(union ibv_gid));
+	return 0;
+}
+
+/* ---- Events ---- */
+
+static void translate_connected(const struct sim_terms *terms, struct rdma_ucm_conn_param *param)
+{
+	memcpy(param->private_data, terms->data, terms->data_length);
+	param->private_data_len = terms->data_length;
+	param->responder_resources = terms->responder_resources;
+	param->initiator_depth = terms->initiator_depth;
+	param->retry_count = terms->retry_count;
+	param->rnr_retry_count = terms->rnr_retry_count;
+	param->qp_num = terms->qp_num;
+}
+
+static void translate_datagram(const struct sim_cm_event *event, struct rdma_ucm_ud_param *param)
+{
+	const struct ibv_ah_attr *path = &event->path;
+
+	memcpy(param->private_data, event->terms.data, event->terms.data_length);
+	param->private_data_len = event->terms.data_length;
+	if (!path->is_global)
+		return;
+	memcpy(param->ah_attr.grh.dgid, &path->grh.dgid, sizeof(path->grh.dgid));
+	param->ah_attr.grh.sgid_index = path->grh.sgid_index;
+	param->ah_attr.grh.hop_limit = path->grh.hop_limit;
+	param->ah_attr.is_global = path->is_global;
+	param->ah_attr.port_num = path->port_num;
+	param->qkey = RDMA_UDP_QKEY;
+	param->qp_num = event->type == RDMA_CM_EVENT_ESTABLISHED ? event->terms.qp_num : 0xffffff;
+}
+
+/* A request is about its listener, and brings a new id. */
+static void translate(struct sim_cm_event *event, struct rdma_ucm_event_resp *answer)
+{
+	struct sim_object *about = event->head.about;
+
+	answer->uid = (uintptr_t)about->user;
+	answer->id = about->number;
+	answer->event = event->type;
+	answer->status = (uint32_t)event->status;
+	about->reported++;
+	if (event->type == RDMA_CM_EVENT_CONNECT_REQUEST) {
+		sim_take_request(event, NULL);
+		answer->id = event->request->object.number;
+	}
+	if (((struct sim_endpoint *)about)->datagram)
+		translate_datagram(event, &answer->param.ud);
+	else
+		translate_connected(&event->terms, &answer->param.conn);
+	sim_note("cm event", event->type);
+}
+
+/* What happens to an id that the program has not accepted yet, the kernel keeps to itself. */
+int ucma_get_event(struct ucma *ucma, const void *in, void *out)
+{
+	int ret = SIM_CALL("rdma_get_cm_event", EIO, EINTR, ENODEV);
+	struct sim_event *event = NULL;
+
+	(void)in;
+	if (ret)
+		return ret;
+	do {
+		sim_free(event);
+		event = sim_await_event(ucma->channel, ucma->file.fd);
+		if (!event)
+			return errno;
+	} while (!event->about->user);
+	translate((struct sim_cm_event *)event, out);
+	sim_free(event);
+	return 0;
+}
