@@ -86,7 +86,11 @@ int sim_resolve_address(struct sim_endpoint *endpoint, const struct sockaddr *so
 		ret = find_device(endpoint);
 	if (ret)
 		return ret;
-	if (!sim_turns_out_otherwise(endpoint))
+	if (sim_turns_out_otherwise(endpoint))
+		return 0;
+	if (!endpoint->device && endpoint->real_library)
+		sim_tell(endpoint, RDMA_CM_EVENT_ADDR_ERROR, -ENODEV);
+	else
 		sim_tell(endpoint, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
 	return 0;
 }

@@ -17,6 +17,10 @@ static int first_attributes(const struct sim_endpoint *endpoint, struct ibv_qp_a
 {
 	attr->port_num = 1;
 	attr->pkey_index = 0;
+	if (endpoint->datagram) {
+		attr->qkey = RDMA_UDP_QKEY;
+		return IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY;
+	}
 	attr->qp_access_flags = has_heard(endpoint) ? SIM_ALL_ACCESS : 0;
 	return IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
 }

@@ -129,8 +129,8 @@ static void reply_arrives(struct sim_endpoint *client, const struct sim_terms *t
 	}
 	if (!sim_cm_traits(client)->iwarp) {
 		sim_tell(client,
-			 client->qp && !client->readies_qp ? RDMA_CM_EVENT_ESTABLISHED
-							   : RDMA_CM_EVENT_CONNECT_RESPONSE,
+			 client->qp && !client->real_library ? RDMA_CM_EVENT_ESTABLISHED
+							     : RDMA_CM_EVENT_CONNECT_RESPONSE,
 			 0);
 		return;
 	}

@@ -250,6 +250,9 @@ void sim_post_async(struct sim_context *context, enum ibv_event_type type,
 void sim_post_recv(const struct sim_program *program, struct sim_recv_queue *queue, uint64_t wr_id,
 		   const struct ibv_sge *sge, int num_sge);
 
+/* Posts the receives that the library of this program has put into the ring of a queue. */
+void sim_read_recvs(const struct sim_program *program, struct sim_recv_queue *queue);
+
 /* The oldest receive of a QP; NULL: none is posted. Taken out, it is the caller's. */
 struct sim_recv *sim_next_recv(struct sim_qp *qp);
 struct sim_recv *sim_take_recv(struct sim_qp *qp);

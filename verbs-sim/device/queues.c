@@ -144,18 +144,32 @@ static struct sim_recv_queue *recvs_of(struct sim_qp *qp)
 	return qp->srq ? &qp->srq->queue : &qp->recvs;
 }
 
+static void enqueue(const struct sim_program *program, struct sim_recv_queue *queue,
+		    struct sim_recv *recv)
+{
+	sim_check_recv(program, queue, recv->sge, recv->num_sge);
+	TAILQ_INSERT_TAIL(&queue->posted, recv, link);
+	queue->count++;
+}
+
 void sim_post_recv(const struct sim_program *program, struct sim_recv_queue *queue, uint64_t wr_id,
 		   const struct ibv_sge *sge, int num_sge)
 {
 	size_t sges = (size_t)num_sge * sizeof(*sge);
 	struct sim_recv *recv = sim_alloc(sizeof(*recv) + sges);
 
-	sim_check_recv(program, queue, sge, num_sge);
 	recv->wr_id = wr_id;
 	recv->num_sge = num_sge;
 	memcpy(recv->sge, sge, sges);
-	TAILQ_INSERT_TAIL(&queue->posted, recv, link);
-	queue->count++;
+	enqueue(program, queue, recv);
+}
+
+void sim_read_recvs(const struct sim_program *program, struct sim_recv_queue *queue)
+{
+	struct sim_recv *recv;
+
+	while ((recv = sim_read_recv(&queue->ring)))
+		enqueue(program, queue, recv);
 }
 
 struct sim_recv *sim_next_recv(struct sim_qp *qp)

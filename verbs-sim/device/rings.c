@@ -212,11 +212,18 @@ size_t sim_bytes_of_recv(uint32_t max_sge)
 	return sizeof(struct rxe_recv_wqe) + max_sge * sizeof(struct rxe_sge);
 }
 
-void sim_read_recvs(const struct sim_program *program, struct sim_recv_queue *queue)
+struct sim_recv *sim_read_recv(struct sim_ring *ring)
 {
-	const struct rxe_recv_wqe *wqe;
+	const struct rxe_recv_wqe *wqe = read_entry(ring);
+	struct sim_recv *recv;
+	size_t sges;
 
-	while ((wqe = read_entry(&queue->ring)))
-		sim_post_recv(program, queue, wqe->wr_id, (const struct ibv_sge *)wqe->dma.sge,
-			      (int)wqe->dma.num_sge);
+	if (!wqe)
+		return NULL;
+	sges = wqe->dma.num_sge * sizeof(struct ibv_sge);
+	recv = sim_alloc(sizeof(*recv) + sges);
+	recv->wr_id = wqe->wr_id;
+	recv->num_sge = (int)wqe->dma.num_sge;
+	memcpy(recv->sge, wqe->dma.sge, sges);
+	return recv;
 }

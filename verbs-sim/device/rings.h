@@ -16,9 +16,8 @@
 
 struct ibv_wc;
 struct rxe_queue_buf;
-struct sim_program;
 struct sim_qp;
-struct sim_recv_queue;
+struct sim_recv;
 struct sim_request;
 
 struct sim_ring {
@@ -56,6 +55,6 @@ void sim_put_completion(struct sim_ring *ring, const struct ibv_wc *wc);
 /* The next request that the library has put into the ring of a QP, or NULL. It is the caller's. */
 struct sim_request *sim_read_send(struct sim_qp *qp);
 
-/* Posts the receives that the library of this program has put into the ring of a queue. */
-void sim_read_recvs(const struct sim_program *program, struct sim_recv_queue *queue);
+/* The same of a receive. */
+struct sim_recv *sim_read_recv(struct sim_ring *ring);
 #endif

@@ -82,7 +82,8 @@ static void close_ucma(struct sim_file *file)
 {
 	struct sim_channel *channel = ((struct ucma *)file)->channel;
 
-	SIM_STEP("rdma_destroy_event_channel");
+	if (!((struct ucma *)file)->is_probe)
+		SIM_STEP("rdma_destroy_event_channel");
 	sim_end_endpoints_of(channel);
 	sim_close_channel(channel);
 	free(file);
@@ -105,9 +106,10 @@ static bool is_probe(void)
 
 int ucma_open(void)
 {
+	bool probes = is_probe();
 	struct ucma *ucma;
 
-	if (!is_probe())
+	if (!probes)
 		SIM_CALL_OR(-1, "rdma_create_event_channel", ENODEV, EMFILE, ENOMEM);
 	ucma = calloc(1, sizeof(*ucma));
 	if (!ucma)
@@ -117,6 +119,7 @@ int ucma_open(void)
 		free(ucma);
 		return -1;
 	}
+	ucma->is_probe = probes;
 	ucma->file.number = sysfs_number_of(NULL);
 	sim_add_file(&ucma->file, ucma->channel->fd, &ops);
 	return ucma->channel->fd;

@@ -45,6 +45,7 @@
 struct ucma {
 	struct sim_file file;
 	struct sim_channel *channel; /* of events */
+	bool is_probe;               /* of librdmacm, not of the program: see ucma_open */
 };
 
 typedef int ucma_command(struct ucma *ucma, const void *in, void *out);

@@ -22,15 +22,11 @@ static struct sim_terms terms_of(const struct rdma_ucm_conn_param *param)
 	return terms;
 }
 
-/*
- * The QP is known by its number from here on. On RoCE the program, or its library, makes it ready, and
- * tells the kernel when it is.
- */
+/* The QP is known by its number from here on. */
 static void bind_qp(struct sim_endpoint *endpoint, uint32_t number)
 {
 	struct sim_qp *qp = kernel_find(SIM_QP, number);
 
-	endpoint->readies_qp = !sim_cm_traits(endpoint)->iwarp;
 	if (qp && !endpoint->datagram)
 		sim_give_qp(endpoint, qp);
 }
@@ -122,6 +118,7 @@ int ucma_init_qp_attr(struct ucma *ucma, const void *in, void *out)
 	answer->qp_attr_mask = (uint32_t)mask;
 	answer->qp_state = request->qp_state;
 #define SAME(member) answer->member = (__typeof__(answer->member))attr.member
+	SAME(qkey);
 	SAME(qp_access_flags);
 	SAME(pkey_index);
 	SAME(port_num);
