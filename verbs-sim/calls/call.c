@@ -77,6 +77,36 @@ void sim_name_call(const char *name)
 	strncpy(sim_me->call, name, sizeof(sim_me->call) - 1);
 }
 
+void sim_trace_request(uint64_t length, int num_sge, unsigned int flags, int place)
+{
+	sim_trace("request %d of a chain: %llu bytes in %d pieces%s%s", place,
+		  (unsigned long long)length, num_sge, flags & IBV_SEND_INLINE ? ", inline" : "",
+		  flags & IBV_SEND_SIGNALED ? ", signaled" : "");
+}
+
+static const char *name_of(enum ibv_wc_opcode opcode)
+{
+	switch (opcode) {
+	case IBV_WC_SEND:
+		return "SEND";
+	case IBV_WC_RDMA_WRITE:
+		return "RDMA_WRITE";
+	case IBV_WC_RDMA_READ:
+		return "RDMA_READ";
+	case IBV_WC_RECV:
+		return "RECV";
+	case IBV_WC_RECV_RDMA_WITH_IMM:
+		return "RECV_RDMA_WITH_IMM";
+	default:
+		return "atomic";
+	}
+}
+
+void sim_trace_completion(const struct ibv_wc *wc)
+{
+	sim_trace("completion %s, status %d", name_of(wc->opcode), wc->status);
+}
+
 int sim_enter(const char *name, const int *ways)
 {
 	int ret;

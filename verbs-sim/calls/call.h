@@ -58,6 +58,11 @@ void sim_pass(const char *name);
 /* With --trace: prints what a call has found, in a line behind the call's own. */
 void sim_trace(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* The same of a request that is posted, the Nth of its chain from 1, and of a completion. */
+struct ibv_wc;
+void sim_trace_request(uint64_t length, int num_sge, unsigned int flags, int place);
+void sim_trace_completion(const struct ibv_wc *wc);
+
 /* For the error of a call that has failed: errno is 0 if the call does not say why. */
 static inline void sim_set_errno(int error)
 {

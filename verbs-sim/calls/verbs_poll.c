@@ -9,24 +9,6 @@
 #include "verbs-sim/calls/call.h"
 #include "verbs-sim/calls/verbs.h"
 
-static const char *name_of(enum ibv_wc_opcode opcode)
-{
-	switch (opcode) {
-	case IBV_WC_SEND:
-		return "SEND";
-	case IBV_WC_RDMA_WRITE:
-		return "RDMA_WRITE";
-	case IBV_WC_RDMA_READ:
-		return "RDMA_READ";
-	case IBV_WC_RECV:
-		return "RECV";
-	case IBV_WC_RECV_RDMA_WITH_IMM:
-		return "RECV_RDMA_WITH_IMM";
-	default:
-		return "atomic";
-	}
-}
-
 static bool take(struct sim_cq *cq, struct ibv_wc *wc)
 {
 	if (!cq->count)
@@ -36,7 +18,7 @@ static bool take(struct sim_cq *cq, struct ibv_wc *wc)
 	cq->count--;
 	if (wc->status == IBV_WC_WR_FLUSH_ERR && wc->opcode == IBV_WC_RECV)
 		sim_end_flushed(wc);
-	sim_trace("completion %s, status %d", name_of(wc->opcode), wc->status);
+	sim_trace_completion(wc);
 	return true;
 }
 

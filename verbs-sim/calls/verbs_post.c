@@ -137,17 +137,9 @@ static int post_error(const struct sim_qp *qp, int error)
 }
 
 /* `place`: in its chain, from 1. */
-static void trace_send(const struct ibv_send_wr *wr, int place)
-{
-	sim_trace("request %d of a chain: %llu bytes in %d pieces%s%s", place,
-		  (unsigned long long)length_of(wr->sg_list, wr->num_sge), wr->num_sge,
-		  wr->send_flags & IBV_SEND_INLINE ? ", inline" : "",
-		  wr->send_flags & IBV_SEND_SIGNALED ? ", signaled" : "");
-}
-
 static void post_one(struct sim_qp *qp, const struct ibv_send_wr *wr, int place)
 {
-	trace_send(wr, place);
+	sim_trace_request(length_of(wr->sg_list, wr->num_sge), wr->num_sge, wr->send_flags, place);
 	sim_post(qp, new_request(qp, wr));
 }
 

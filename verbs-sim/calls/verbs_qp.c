@@ -3,7 +3,9 @@
  * libibverbs: QPs, from their creation to their end.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "verbs-sim/calls/call.h"
 #include "verbs-sim/calls/verbs.h"
@@ -74,12 +76,24 @@ EXPORTED int ibv_destroy_qp(struct ibv_qp *qp)
 
 /* ---- States ---- */
 
+static void trace_path(const struct sim_qp *qp)
+{
+	const struct ibv_qp_attr *attr = &qp->attr;
+
+	if (sim_world->trace)
+		dprintf(STDERR_FILENO, "verbs-sim: QP %u: %s, port %u, GID %u, MTU %u\n",
+			qp->object.number, qp->pd->context->device->name, attr->port_num,
+			attr->ah_attr.grh.sgid_index, 128u << attr->path_mtu);
+}
+
 EXPORTED int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask)
 {
 	int ret = SIM_CALL("ibv_modify_qp", EINVAL, ENOMEM);
 
 	if (!ret)
 		ret = sim_number(sim_modify_qp(user_qp(qp)->sim, attr, attr_mask));
+	if (!ret && attr_mask & IBV_QP_AV)
+		trace_path(user_qp(qp)->sim);
 	if (!ret && attr_mask & IBV_QP_STATE)
 		qp->state = attr->qp_state;
 	return ret;

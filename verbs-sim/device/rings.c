@@ -136,6 +136,24 @@ void sim_put_completion(struct sim_ring *ring, const struct ibv_wc *wc)
 			 __ATOMIC_RELEASE);
 }
 
+uint32_t sim_next_completion(const struct sim_ring *ring)
+{
+	return ring->shared->consumer_index;
+}
+
+bool sim_read_taken(const struct sim_ring *ring, uint32_t *index, struct ibv_wc *wc)
+{
+	const struct ib_uverbs_wc *taken = entry(ring, *index);
+
+	if (*index == ring->shared->consumer_index)
+		return false;
+	*wc = (struct ibv_wc){ .wr_id = taken->wr_id,
+			       .status = (enum ibv_wc_status)taken->status,
+			       .opcode = (enum ibv_wc_opcode)taken->opcode };
+	*index = next(ring, *index);
+	return true;
+}
+
 /* ---- Sends ---- */
 
 size_t sim_bytes_of_send(uint32_t max_inline)

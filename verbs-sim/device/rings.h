@@ -52,6 +52,13 @@ size_t sim_bytes_of_completion(void);
 /* The caller has seen that there is room. */
 void sim_put_completion(struct sim_ring *ring, const struct ibv_wc *wc);
 
+/*
+ * Reads the completion at an index, if the library has taken it out already, and moves the index on.
+ * sim_next_completion is where the library takes out the next one.
+ */
+uint32_t sim_next_completion(const struct sim_ring *ring);
+bool sim_read_taken(const struct sim_ring *ring, uint32_t *index, struct ibv_wc *wc);
+
 /* The next request that the library has put into the ring of a QP, or NULL. It is the caller's. */
 struct sim_request *sim_read_send(struct sim_qp *qp);
 

@@ -4,8 +4,6 @@
  * See device.h.
  */
 #include <errno.h>
-#include <stdio.h>
-#include <unistd.h>
 
 #include "verbs-sim/device/device.h"
 
@@ -53,16 +51,6 @@ static int check_path(const struct sim_qp *qp, const struct ibv_qp_attr *attr, i
 	return sim_check_path(device, qp->attr.port_num, &attr->ah_attr);
 }
 
-static void trace_path(const struct sim_qp *qp)
-{
-	const struct ibv_qp_attr *attr = &qp->attr;
-
-	if (sim_world->trace)
-		dprintf(STDERR_FILENO, "verbs-sim: QP %u: %s, port %u, GID %u, MTU %u\n",
-			qp->object.number, qp->pd->context->device->name, attr->port_num,
-			attr->ah_attr.grh.sgid_index, 128u << attr->path_mtu);
-}
-
 /* A device refuses depths that it does not have. */
 static int check_depths(const struct sim_qp *qp, const struct ibv_qp_attr *attr, int mask)
 {
@@ -105,8 +93,6 @@ int sim_modify_qp(struct sim_qp *qp, const struct ibv_qp_attr *attr, int mask)
 	if (check_path(qp, attr, mask) || check_depths(qp, attr, mask))
 		return EINVAL;
 	copy_attr(&qp->attr, attr, mask);
-	if (mask & IBV_QP_AV)
-		trace_path(qp);
 	if (!(mask & IBV_QP_STATE))
 		return qp->state == IBV_QPS_ERR ? EINVAL : 0;
 	if (attr->qp_state == IBV_QPS_ERR)

@@ -22,6 +22,7 @@ struct lock {
 	const void *place;
 	struct sim_object *owner;
 	struct sim_recv_queue *recvs; /* that it guards; NULL: completions, or sends */
+	uint32_t next; /* of completions: the first that was there when it was taken */
 };
 static LIST_HEAD(locks, lock) buckets[BUCKETS];
 
@@ -103,13 +104,26 @@ static void init_lock(const void *place)
 
 /* ---- Using them ---- */
 
-static void poll_cq(struct sim_cq *cq)
+static void poll_cq(struct lock *lock)
 {
+	struct sim_cq *cq = (struct sim_cq *)lock->owner;
+
 	SIM_STEP("ibv_poll_cq");
 	if (sim_pending(cq))
 		sim_found();
 	else
 		sim_idle(cq);
+	lock->next = sim_next_completion(&cq->ring);
+}
+
+/* For --trace: what the library has taken out meanwhile. */
+static void trace_taken(struct lock *lock)
+{
+	const struct sim_cq *cq = (const struct sim_cq *)lock->owner;
+	struct ibv_wc wc;
+
+	while (sim_read_taken(&cq->ring, &lock->next, &wc))
+		sim_trace_completion(&wc);
 }
 
 static void post_recv(enum sim_kind kind)
@@ -124,12 +138,12 @@ static void post_recv(enum sim_kind kind)
 /* Sends need no more than the lock itself: a command posts them. */
 static bool before_lock(const void *place)
 {
-	const struct lock *lock = find(place);
+	struct lock *lock = find(place);
 
 	if (!lock || (lock->owner->kind == SIM_QP && !lock->recvs))
 		return false;
 	if (lock->owner->kind == SIM_CQ)
-		poll_cq((struct sim_cq *)lock->owner);
+		poll_cq(lock);
 	else
 		post_recv(lock->owner->kind);
 	return true;
@@ -137,9 +151,11 @@ static bool before_lock(const void *place)
 
 static void behind_unlock(const void *place)
 {
-	const struct lock *lock = find(place);
+	struct lock *lock = find(place);
 	struct sim_qp *qp;
 
+	if (lock && lock->owner->kind == SIM_CQ && sim_world->trace)
+		trace_taken(lock);
 	if (!lock || !lock->recvs)
 		return;
 	sim_read_recvs(sim_me->program, lock->recvs);

@@ -162,14 +162,19 @@ int uverbs_modify_qp(struct uverbs *uverbs, const void *in, void *out)
 	int ret = SIM_CALL("ibv_modify_qp", EINVAL, ENOMEM);
 	struct ibv_qp_attr attr = { .qp_state = (enum ibv_qp_state)request->qp_state };
 
-	(void)uverbs, (void)out;
+	(void)out;
 	if (ret || !qp)
 		return ret ? ret : EINVAL;
 #define COPY(member) attr.member = (__typeof__(attr.member))request->member
 	EACH_ATTRIBUTE(COPY);
 #undef COPY
 	translate_path(&attr.ah_attr, &request->dest);
-	return sim_modify_qp(qp, &attr, (int)request->attr_mask);
+	ret = sim_modify_qp(qp, &attr, (int)request->attr_mask);
+	if (!ret && request->attr_mask & IBV_QP_AV)
+		sim_trace("QP %u: %s, port %u, GID %u, MTU %u", qp->object.number,
+			  uverbs->device->name, qp->attr.port_num, qp->attr.ah_attr.grh.sgid_index,
+			  128u << qp->attr.path_mtu);
+	return ret;
 }
 
 int uverbs_query_qp(struct uverbs *uverbs, const void *in, void *out)
@@ -216,6 +221,7 @@ int uverbs_post_send(struct uverbs *uverbs, const void *in, void *out)
 	struct sim_qp *qp = kernel_find(SIM_QP, request->qp_handle);
 	int ret = SIM_CALL("ibv_post_send", ENOMEM, EINVAL);
 	struct sim_request *send;
+	int place = 0;
 
 	(void)uverbs, (void)out;
 	if (ret || !qp)
@@ -223,8 +229,10 @@ int uverbs_post_send(struct uverbs *uverbs, const void *in, void *out)
 	sim_found();
 	if (qp->state != IBV_QPS_RTS && qp->state != IBV_QPS_ERR)
 		return EINVAL;
-	while ((send = sim_read_send(qp)))
+	while ((send = sim_read_send(qp))) {
+		sim_trace_request(send->length, send->num_sge, send->flags, ++place);
 		sim_post(qp, send);
+	}
 	sim_lose_processor();
 	return 0;
 }

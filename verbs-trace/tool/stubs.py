@@ -5,7 +5,7 @@
 Place: run by the Makefile. Contract: stubs.py FILE.c writes a weak function for each call that the libraries
 export. One that is simulated has another function of the same name, which the linker takes. What only looks something
 up is left to the library. stubs.py FILE.map writes the version of each function, for the linker: who asks for a function
-by its version, as verbs-trace does, gets verbs-sim's.
+by its version, as verbs-trace does, gets verbs-sim's. With VERSIONS, such as GLIBC, only those that begin so.
 """
 
 import sys
@@ -56,13 +56,14 @@ def version(section: str) -> str:
 
 def main() -> int:
     """Reads the table, writes the file."""
-    if len(sys.argv) != 2:
-        print("usage: stubs.py FILE.c|FILE.map", file=sys.stderr)
+    if len(sys.argv) not in (2, 3):
+        print("usage: stubs.py FILE.c|FILE.map [VERSIONS]", file=sys.stderr)
         return 2
     path = Path(sys.argv[1])
+    wanted = sys.argv[2] if len(sys.argv) == 3 else ""
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.suffix == ".map":
-        path.write_text("".join(map(version, dict.fromkeys(verb.section for verb in exported()))))
+        path.write_text("".join(map(version, dict.fromkeys(verb.section for verb in exported() if verb.section.startswith(wanted)))))
     else:
         path.write_text("\n".join([HEAD, *map(function, filter(is_needed, exported()))]))
     return 0
