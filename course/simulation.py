@@ -7,6 +7,7 @@ verbs-sim's last line. It needs nothing but the standard library: it also runs i
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 from collections.abc import Callable
@@ -15,9 +16,11 @@ from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[1]
 ADDRESS = "192.0.2.1"
+# Options of verbs-sim for each run, whatever its test wants: --kernel, while that is not the default.
+ALWAYS = os.environ.get("VERBS_SIM_OPTIONS", "").split()
 OF_ITS_OWN = range(120, 126)  # exit statuses of verbs-sim that are no program's
 LAST = re.compile(
-    r"verbs-sim: (?:status (?P<status>[\d/]+), calls (?P<calls>[\d/]+)|(?P<reason>.+?))(?:, told to stop: (?P<told>[\d/]+))?(?:, fault: (?P<fault>.+?))?(?:, wrong: (?P<wrong>.+?))?, "
+    r"verbs-sim: (?:status (?P<status>[\d/]+), calls (?P<calls>[\d/]+)|(?P<reason>.+?))(?:, told to stop: (?P<told>[\d/]+))?(?:, fault: (?P<fault>.+?))?(?:, wrong: (?P<wrong>.+?))?(?:, not simulated: (?P<missing>.+?))?, "
     r"left over: (?P<left>.+), (?P<ms>[\d.]+) ms, hash (?P<hash>[0-9a-f]{16}): (?P<command>.*)$"
 )
 
@@ -36,6 +39,7 @@ class Run:
     reason: str  # why it ended before the programs did, or empty
     told: list[int]  # programs that were told to stop, as all slept
     wrong: str  # what programs did wrong though nothing told them, or empty
+    missing: str  # what libraries asked the kernel, and is not simulated; or empty
     fault: str  # what went wrong as it was asked to, or empty
     left: str  # "nothing", or what was not destroyed
     ms: float  # simulated
@@ -52,7 +56,7 @@ class Run:
 def simulate(programs: list[list[str]], *options: str, within_s: float = 120) -> Run:
     """Programs with their arguments; `options` are verbs-sim's. Raises Lost."""
     words = [word for program in programs for word in [":::", *program]][1:]
-    argv = ["verbs-sim/verbs-sim", *options, "--", *words]
+    argv = ["verbs-sim/verbs-sim", *ALWAYS, *options, "--", *words]
     try:
         done = subprocess.run(
             argv, cwd=TOP, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=within_s
@@ -73,7 +77,7 @@ def read(argv: list[str], status: int, out: str, err: str) -> Run:
     )
     said = "".join(f"{line}\n" for line in lines)
     return Run(
-        status, statuses, calls, found["reason"] or "", told, found["wrong"] or "", found["fault"] or "", found["left"], float(found["ms"]),
+        status, statuses, calls, found["reason"] or "", told, found["wrong"] or "", found["missing"] or "", found["fault"] or "", found["left"], float(found["ms"]),
         found["hash"], out, said, found["command"],
     )  # fmt: skip
 

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""verbs-sim --kernel: the real libraries of this machine over a simulated kernel.
+
+Other rows of tests/sim run so, too, with VERBS_SIM_OPTIONS=--kernel in the environment. Here is what only the kernel has: files,
+descriptors, commands.
+"""
+
+from __future__ import annotations
+
+import errno
+import shutil
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from live.table import STAGES, Stage
+from sim.simulation import ADDRESS, Run, pair, simulate
+
+ON_ROCE = [stage for stage in STAGES if not stage.nine]
+PINGPONGS = {"rc": ["ibv_rc_pingpong"], "rc-events": ["ibv_rc_pingpong", "-e"], "ud": ["ibv_ud_pingpong"], "srq": ["ibv_srq_pingpong"]}
+PING_SR_4 = pair(next(stage for stage in STAGES if stage.name == "ping-sr-4"), 2)
+PING_SR_3 = pair(next(stage for stage in STAGES if stage.name == "ping-sr-3"), 30)
+
+
+def run_over_kernel(programs: list[list[str]], *options: str) -> Run:
+    """Nothing that the libraries ask may be missing."""
+    run = simulate(programs, "--kernel", *options)
+    assert not run.missing, run.why()
+    return run
+
+
+@pytest.fixture
+def python(tmp_path: Path) -> Callable[[str], list[str]]:
+    """A program of these lines."""
+
+    def program(text: str) -> list[str]:
+        file = tmp_path / f"{len(list(tmp_path.iterdir()))}.py"
+        file.write_text(text)
+        return ["/usr/bin/python3", "-S", str(file)]
+
+    return program
+
+
+def both_sides(name: str) -> list[list[str]]:
+    """A pair of ibverbs-utils."""
+    words = PINGPONGS[name]
+    if not shutil.which(words[0]):
+        pytest.skip(f"{words[0]} is not there: ibverbs-utils")
+    words = [*words, *("-g", "1", "-n", "100")]
+    return [words, [*words, "127.0.0.1"]]
+
+
+# ---- Programs ----
+
+
+@pytest.mark.parametrize("name", PINGPONGS)
+def test_pingpongs(name: str) -> None:
+    run = run_over_kernel(both_sides(name))
+    assert not run.exit and run.out.count("100 iters in") == 2, run.why()
+
+
+@pytest.mark.parametrize("stage", ON_ROCE, ids=str)
+def test_stages(stage: Stage) -> None:
+    for seed in ("1", "2"):
+        run = run_over_kernel(pair(stage, 20), "--seed", seed)
+        assert not run.exit and run.left == "nothing", run.why()
+
+
+@pytest.mark.parametrize("programs", [PING_SR_3, both_sides("srq")], ids=["ping-sr-3", "ibv_srq_pingpong"])
+def test_the_same_seed_is_the_same_run_on_a_busy_machine(programs: list[list[str]]) -> None:
+    """Sixteen runs at a time are more than there are processors."""
+    seeds = [str(seed) for seed in range(1, 9) for _ in "abcd"]
+    with ThreadPoolExecutor(16) as pool:
+        runs = list(pool.map(lambda seed: run_over_kernel(programs, "--seed", seed), seeds))
+    hashes = {(seed, run.hash) for seed, run in zip(seeds, runs, strict=True)}
+    assert len(hashes) == 8 and len({one for _, one in hashes}) == 8, sorted(hashes)
+
+
+def test_a_library_that_is_opened_later(python: Callable[[str], list[str]]) -> None:
+    """As NCCL, NVSHMEM and UCX do: nothing of it is known when the program begins."""
+    run = run_over_kernel(
+        [
+            python(
+                "import ctypes\n"
+                "verbs = ctypes.CDLL('libibverbs.so.1')\n"
+                "verbs.ibv_get_device_list.restype = ctypes.c_void_p\n"
+                "n = ctypes.c_int()\n"
+                "verbs.ibv_get_device_list(ctypes.byref(n))\n"
+                "print(n.value)"
+            )
+        ]
+    )
+    assert not run.exit and run.out == "1\n", run.why()
+
+
+@pytest.mark.parametrize("side, call, said", [(1, "ibv_create_qp", "Cannot allocate memory"), (0, "rdma_bind_addr", "already in use")])
+def test_a_command_that_fails(side: int, call: str, said: str) -> None:
+    run = run_over_kernel(PING_SR_3, "--fail", f"{side}:{call}:1")
+    assert run.statuses[side] == 1 and run.left == "nothing" and run.fault.startswith(f"{call} failed"), run.why()
+    assert said in run.err, run.why()
+
+
+def test_what_is_left_over() -> None:
+    run = run_over_kernel([["build/tests/sim/odd", "forget"]])
+    assert run.left == "1 cm_id of program 0, 1 event channel of program 0", run.why()
+
+
+def test_a_trace() -> None:
+    """verbs-trace asks for functions of libc by their versions. With --trace, what goes through shared queues is shown, too."""
+    programs = [["verbs-trace/verbs-trace", "-e", "none", *program] for program in PING_SR_4]
+    run = run_over_kernel(programs, "--trace")
+    assert not run.exit, run.why()
+    for said in ("ibv_post_recv", "ibv_poll_cq", "= request 1 of a chain: 64 bytes", "= completion RECV, status 0"):
+        assert said in run.err, said
+
+
+# ---- Commands ----
+
+
+def test_a_command_that_is_not_simulated(python: Callable[[str], list[str]]) -> None:
+    """It ends as with an older kernel, and is named at the end of the run, once."""
+    text = (
+        "import os, struct\n"
+        "fd = os.open('/dev/infiniband/uverbs0', os.O_RDWR)\n"
+        "for _ in range(2):\n"
+        "    try:\n"
+        "        os.write(fd, struct.pack('=IHHQ', 99, 4, 0, 0))\n"
+        "    except OSError as error:\n"
+        "        print(error.errno)"
+    )
+    run = simulate([python(text)], "--kernel")
+    assert not run.exit and run.out == f"{errno.EOPNOTSUPP}\n" * 2 and run.missing == "uverbs command 99", run.why()
+
+
+def test_a_request_that_is_too_short(python: Callable[[str], list[str]]) -> None:
+    text = (
+        "import os, struct\n"
+        "fd = os.open('/dev/infiniband/uverbs0', os.O_RDWR)\n"
+        "try:\n"
+        "    os.write(fd, struct.pack('=IHH', 9, 2, 0))\n"
+        "except OSError as error:\n"
+        "    print(error.errno)"
+    )
+    run = run_over_kernel([python(text)])
+    assert run.out == f"{errno.EINVAL}\n", run.why()
+
+
+# ---- Files ----
+
+WALK = (
+    "import os, stat\n"
+    "for top in ('/sys/class/infiniband', '/sys/class/infiniband_verbs', '/sys/class/misc/rdma_cm', '/dev/infiniband'):\n"
+    "    for folder, _, names in os.walk(top):\n"
+    "        for name in sorted(names):\n"
+    "            path = os.path.join(folder, name)\n"
+    "            mode = os.stat(path).st_mode\n"
+    "            try:\n"
+    "                print(path, open(path).read().strip() if stat.S_ISREG(mode) else 'device')\n"
+    "            except OSError as error:\n"
+    "                print(path, error.strerror)"
+)
+
+
+def test_files(python: Callable[[str], list[str]]) -> None:
+    """What a program finds that looks by itself."""
+    found = dict(line.split(" ", 1) for line in run_over_kernel([python(WALK)]).out.splitlines())
+    port = "/sys/class/infiniband/rxe0/ports/1"
+    assert found["/sys/class/infiniband_verbs/abi_version"] == "6"
+    assert found["/sys/class/infiniband_verbs/uverbs0/ibdev"] == "rxe0"
+    assert found["/sys/class/infiniband/rxe0/node_type"] == "1: CA"
+    assert found[f"{port}/state"] == "4: ACTIVE"
+    assert found[f"{port}/gids/1"] == "0000:0000:0000:0000:0000:ffff:c000:0201"
+    assert found[f"{port}/gid_attrs/types/1"] == "RoCE v2"
+    assert found[f"{port}/gids/1023"] == "0000:0000:0000:0000:0000:0000:0000:0000"
+    assert found[f"{port}/gid_attrs/types/1023"] == "Invalid argument"
+    assert f"{port}/gids/1024" not in found
+    assert [path for path, text in found.items() if text == "device"] == ["/dev/infiniband/rdma_cm", "/dev/infiniband/uverbs0"]
+
+
+def test_each_host_has_its_files(python: Callable[[str], list[str]]) -> None:
+    devices = ["--device", "roce,host=0,name=left", "--device", "roce,host=1,name=right,port=down/4096"]
+    text = "import os\nprint(os.listdir('/sys/class/infiniband'), os.listdir('/dev/infiniband'), os.path.exists('/sys/class/infiniband/right'))"
+    run = run_over_kernel([python(text), python(text)], *devices)
+    assert run.out.splitlines() == ["['left'] ['uverbs0', 'rdma_cm'] False", "['right'] ['uverbs1', 'rdma_cm'] True"], run.why()
+
+
+def test_ibv_devinfo() -> None:
+    if not shutil.which("ibv_devinfo"):
+        pytest.skip("ibv_devinfo is not there: ibverbs-utils")
+    devices = ["--device", "roce,address=198.51.100.7,port=active/4096", "--device", "roce,name=other,host=1"]
+    said = " ".join(run_over_kernel([["ibv_devinfo", "-v"]], *devices).out.split())
+    assert "hca_id: rxe0" in said and "other" not in said
+    assert "active_mtu: 4096 (5)" in said and "max_qp_wr: 1048576" in said
+    assert "GID[ 1]: ::ffff:198.51.100.7, RoCE v2" in said and "GID[ 2]" not in said
+
+
+def test_a_connection_by_an_address_that_no_device_serves() -> None:
+    run = run_over_kernel(PING_SR_3, "--device", "roce,address=198.51.100.7")
+    assert run.statuses[1] == 1 and "No such device" in run.err, run.why()
+    assert ADDRESS in run.err
