@@ -9,36 +9,20 @@
 #include "verbs-sim/calls/call.h"
 #include "verbs-sim/calls/cm.h"
 
-#define ENOTSUPP 524 /* a number of the kernel's own */
-
-/* The kernel does not let an id join whose route is resolved, or that has been connected. */
-static bool can_join(const struct user_id *id)
-{
-	const struct sim_endpoint *endpoint = id->sim;
-
-	return endpoint->datagram && endpoint->device && endpoint->state == SIM_CM_IDLE &&
-	       !endpoint->routed;
-}
-
 static int join(struct user_id *id, const struct sockaddr *address, void *context)
 {
-	struct sockaddr_storage group;
-	struct user_group *joined;
+	struct user_group *joined = calloc(1, sizeof(*joined));
+	int ret;
 
-	if (!can_join(id))
-		return sim_fail(EINVAL);
-	if (sim_cm_traits(id->sim)->iwarp)
-		return sim_fail(ENOSYS);
-	if (address->sa_family == AF_INET6) /* RoCE v2 has none of these */
-		return sim_fail(ENOTSUPP);
-	joined = calloc(1, sizeof(*joined));
 	if (!joined)
 		return sim_fail(ENOMEM);
-	sim_copy_address(&group, address);
-	joined->gid = sim_gid_of(&group);
+	ret = sim_join(id->sim, address, &joined->gid);
+	if (ret) {
+		free(joined);
+		return sim_fail(ret);
+	}
 	joined->context = context;
 	TAILQ_INSERT_TAIL(&id->groups, joined, link);
-	sim_tell_path(id->sim, RDMA_CM_EVENT_MULTICAST_JOIN, 0, &joined->gid);
 	return 0;
 }
 

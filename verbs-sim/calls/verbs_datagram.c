@@ -89,41 +89,18 @@ EXPORTED struct ibv_ah *ibv_create_ah_from_wc(struct ibv_pd *pd, struct ibv_wc *
 
 /* ---- Multicast ---- */
 
-/* The place of a group among those of a QP, or how many these are. */
-static uint32_t find_group(const struct sim_qp *qp, const union ibv_gid *gid)
-{
-	uint32_t i;
-
-	for (i = 0; i < qp->n_groups && memcmp(&qp->groups[i], gid, sizeof(*gid)); i++)
-		;
-	return i;
-}
-
-EXPORTED int ibv_attach_mcast(struct ibv_qp *ibqp, const union ibv_gid *gid, uint16_t lid)
+EXPORTED int ibv_attach_mcast(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid)
 {
 	int ret = SIM_CALL("ibv_attach_mcast", ENOMEM, EINVAL);
-	struct sim_qp *qp = user_qp(ibqp)->sim;
-	uint32_t i = find_group(qp, gid);
 
 	(void)lid;
-	if (ret || qp->type != IBV_QPT_UD || !sim_is_multicast(gid))
-		return sim_number(ret ? ret : EINVAL);
-	if (i == SIM_MOST_GROUPS)
-		return sim_number(ENOMEM);
-	qp->groups[i] = *gid;
-	qp->n_groups += i == qp->n_groups;
-	return 0;
+	return sim_number(ret ? ret : sim_attach(user_qp(qp)->sim, gid));
 }
 
-EXPORTED int ibv_detach_mcast(struct ibv_qp *ibqp, const union ibv_gid *gid, uint16_t lid)
+EXPORTED int ibv_detach_mcast(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid)
 {
 	int ret = SIM_CALL("ibv_detach_mcast", EINVAL, ENOMEM);
-	struct sim_qp *qp = user_qp(ibqp)->sim;
-	uint32_t i = find_group(qp, gid);
 
 	(void)lid;
-	if (ret || i == qp->n_groups)
-		return sim_number(ret ? ret : EINVAL);
-	qp->groups[i] = qp->groups[--qp->n_groups];
-	return 0;
+	return sim_number(ret ? ret : sim_detach(user_qp(qp)->sim, gid));
 }

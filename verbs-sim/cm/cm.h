@@ -133,6 +133,9 @@ int sim_connect(struct sim_endpoint *client, const struct sim_terms *terms);
 int sim_accept(struct sim_endpoint *server, const struct sim_terms *terms);
 int sim_reject(struct sim_endpoint *server, const struct sim_terms *terms);
 
+/* Joins a group of multicast, and says its GID; the endpoint is told when it has. */
+int sim_join(struct sim_endpoint *endpoint, const struct sockaddr *address, union ibv_gid *gid);
+
 /*
  * Fills in the attributes that move the QP of an endpoint into attr->qp_state, and says in `mask`
  * which they are.

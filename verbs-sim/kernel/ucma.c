@@ -36,6 +36,9 @@ static const struct row {
 	TELLS(DISCONNECT, ucma_disconnect, rdma_ucm_disconnect),
 	TELLS(NOTIFY, ucma_notify, rdma_ucm_notify),
 	ASKS(INIT_QP_ATTR, ucma_init_qp_attr, rdma_ucm_init_qp_attr, ib_uverbs_qp_attr),
+	ASKS(JOIN_IP_MCAST, ucma_join_ip_mcast, rdma_ucm_join_ip_mcast, rdma_ucm_create_id_resp),
+	ASKS(JOIN_MCAST, ucma_join_mcast, rdma_ucm_join_mcast, rdma_ucm_create_id_resp),
+	ASKS(LEAVE_MCAST, ucma_leave_mcast, rdma_ucm_destroy_id, rdma_ucm_destroy_id_resp),
 	ASKS(GET_EVENT, ucma_get_event, rdma_ucm_get_event, rdma_ucm_event_resp),
 #undef ASKS
 #undef TELLS

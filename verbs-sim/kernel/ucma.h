@@ -5,6 +5,8 @@
  */
 #ifndef VERBS_SIM_KERNEL_UCMA_H
 #define VERBS_SIM_KERNEL_UCMA_H
+#include <netinet/in.h> /* before linux/in.h, which the kernel's headers include */
+
 /* librdmacm's header and the kernel's both have these names. */
 #define RDMA_PS_IPOIB                         UCMA_PS_IPOIB
 #define RDMA_PS_TCP                           UCMA_PS_TCP
@@ -57,4 +59,16 @@ ucma_command ucma_resolve_route, ucma_query_route, ucma_set_option, ucma_listen;
 /* ---- ucma_connections.c ---- */
 ucma_command ucma_connect, ucma_accept, ucma_reject, ucma_disconnect, ucma_init_qp_attr;
 ucma_command ucma_notify, ucma_get_event;
+
+/* ---- multicast.c ---- */
+ucma_command ucma_join_ip_mcast, ucma_join_mcast, ucma_leave_mcast;
+
+/* An id is destroyed: it has joined nothing any more. */
+void ucma_forget_groups(uint32_t id);
+
+/*
+ * An event that an id has joined a group is about the group: says so in the answer, which may be NULL.
+ * Returns false if the id has left it.
+ */
+bool ucma_find_group(uint32_t id, const union ibv_gid *gid, struct rdma_ucm_event_resp *answer);
 #endif

@@ -171,7 +171,7 @@ static void translate_datagram(const struct sim_cm_event *event, struct rdma_ucm
 	param->qp_num = event->type == RDMA_CM_EVENT_ESTABLISHED ? event->terms.qp_num : 0xffffff;
 }
 
-/* A request is about its listener, and brings a new id. */
+/* A request is about its listener, and brings a new id; having joined a group is about the group. */
 static void translate(struct sim_cm_event *event, struct rdma_ucm_event_resp *answer)
 {
 	struct sim_object *about = event->head.about;
@@ -185,6 +185,8 @@ static void translate(struct sim_cm_event *event, struct rdma_ucm_event_resp *an
 		sim_take_request(event, NULL);
 		answer->id = event->request->object.number;
 	}
+	if (event->type == RDMA_CM_EVENT_MULTICAST_JOIN)
+		ucma_find_group(about->number, &event->path.grh.dgid, answer);
 	if (((struct sim_endpoint *)about)->datagram)
 		translate_datagram(event, &answer->param.ud);
 	else
@@ -192,7 +194,19 @@ static void translate(struct sim_cm_event *event, struct rdma_ucm_event_resp *an
 	sim_note("cm event", event->type);
 }
 
-/* What happens to an id that the program has not accepted yet, the kernel keeps to itself. */
+/*
+ * What happens to an id that the program has not accepted yet, the kernel keeps to itself, and that it
+ * has joined a group that it has left.
+ */
+static bool concerns_program(const struct sim_event *event)
+{
+	const struct sim_cm_event *cm_event = (const struct sim_cm_event *)event;
+
+	return event->about->user &&
+	       (cm_event->type != RDMA_CM_EVENT_MULTICAST_JOIN ||
+		ucma_find_group(event->about->number, &cm_event->path.grh.dgid, NULL));
+}
+
 int ucma_get_event(struct ucma *ucma, const void *in, void *out)
 {
 	int ret = SIM_CALL("rdma_get_cm_event", EIO, EINTR, ENODEV);
@@ -206,7 +220,7 @@ int ucma_get_event(struct ucma *ucma, const void *in, void *out)
 		event = sim_await_event(ucma->channel, ucma->file.fd);
 		if (!event)
 			return errno;
-	} while (!event->about->user);
+	} while (!concerns_program(event));
 	translate((struct sim_cm_event *)event, out);
 	sim_free(event);
 	return 0;

@@ -43,6 +43,7 @@ int ucma_destroy_id(struct ucma *ucma, const void *in, void *out)
 	if (ret || !endpoint)
 		return ret ? ret : ENOENT;
 	answer->events_reported = endpoint->object.reported;
+	ucma_forget_groups(request->id);
 	sim_end_endpoint(endpoint);
 	return 0;
 }

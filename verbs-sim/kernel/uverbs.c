@@ -59,6 +59,8 @@ static const struct row commands[] = {
 		struct ib_uverbs_destroy_qp_resp),
 	COMMAND(POST_SEND, uverbs_post_send, struct ib_uverbs_post_send,
 		struct ib_uverbs_post_send_resp),
+	COMMAND(ATTACH_MCAST, uverbs_attach_mcast, struct ib_uverbs_attach_mcast, char),
+	COMMAND(DETACH_MCAST, uverbs_detach_mcast, struct ib_uverbs_detach_mcast, char),
 	COMMAND(CREATE_SRQ, uverbs_create_srq, struct ib_uverbs_create_srq,
 		struct uverbs_srq_answer),
 	COMMAND(MODIFY_SRQ, uverbs_modify_srq, struct ib_uverbs_modify_srq, char),

@@ -40,8 +40,14 @@ uverbs_command uverbs_req_notify_cq;
 uverbs_command uverbs_create_qp, uverbs_create_qp_ex, uverbs_modify_qp, uverbs_query_qp;
 uverbs_command uverbs_destroy_qp, uverbs_post_send;
 
+/* ---- multicast.c ---- */
+uverbs_command uverbs_attach_mcast, uverbs_detach_mcast;
+
 /* ---- uverbs_srq.c ---- */
 uverbs_command uverbs_create_srq, uverbs_modify_srq, uverbs_query_srq, uverbs_destroy_srq;
+
+/* The queues of soft-iWARP are not there yet. Returns 0 or EOPNOTSUPP. */
+int uverbs_check_driver(const struct uverbs *uverbs);
 
 /* Answers: what the kernel says of any device, and behind it what the driver adds. */
 struct uverbs_cq_answer {

@@ -31,6 +31,7 @@ static int create(struct uverbs *uverbs, const struct ib_uverbs_ex_create_cq *re
 	int ret = SIM_CALL("ibv_create_cq", ENOMEM, EINVAL);
 	uint32_t depth;
 
+	ret = ret ? ret : uverbs_check_driver(uverbs);
 	if (!ret)
 		ret = sim_judge_cq(uverbs->device, request->cqe, request->comp_vector, &depth);
 	if (ret || (request->comp_channel >= 0 && !channel))

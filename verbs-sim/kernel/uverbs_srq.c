@@ -15,6 +15,7 @@ int uverbs_create_srq(struct uverbs *uverbs, const void *in, void *out)
 	uint32_t max_wr = request->max_wr;
 	struct sim_srq *srq;
 
+	ret = ret ? ret : uverbs_check_driver(uverbs);
 	ret = ret ? ret : pd ? sim_judge_srq(uverbs->device, &max_wr, request->max_sge) : EINVAL;
 	if (ret)
 		return ret;

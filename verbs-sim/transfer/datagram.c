@@ -4,6 +4,7 @@
  * its sender hears of nothing but its own mistakes. See transfer.h.
  */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <netinet/ip.h>
 #include <netinet/ip6.h>
 #include <string.h>
@@ -21,15 +22,37 @@ bool sim_is_multicast(const union ibv_gid *gid)
 	return gid->raw[0] == 0xff;
 }
 
-static bool has_joined(const struct sim_qp *qp, const union ibv_gid *group)
+/* The place of a group among those of a QP, or how many these are. */
+static uint32_t find_group(const struct sim_qp *qp, const union ibv_gid *gid)
 {
 	uint32_t i;
 
-	for (i = 0; i < qp->n_groups; i++) {
-		if (!memcmp(&qp->groups[i], group, sizeof(*group)))
-			return true;
-	}
-	return false;
+	for (i = 0; i < qp->n_groups && memcmp(&qp->groups[i], gid, sizeof(*gid)); i++)
+		;
+	return i;
+}
+
+int sim_attach(struct sim_qp *qp, const union ibv_gid *group)
+{
+	uint32_t i = find_group(qp, group);
+
+	if (qp->type != IBV_QPT_UD || !sim_is_multicast(group))
+		return EINVAL;
+	if (i == SIM_MOST_GROUPS)
+		return ENOMEM;
+	qp->groups[i] = *group;
+	qp->n_groups += i == qp->n_groups;
+	return 0;
+}
+
+int sim_detach(struct sim_qp *qp, const union ibv_gid *group)
+{
+	uint32_t i = find_group(qp, group);
+
+	if (i == qp->n_groups)
+		return EINVAL;
+	qp->groups[i] = qp->groups[--qp->n_groups];
+	return 0;
 }
 
 /* Whether the datagram gets to this QP, and not whether it is taken there. */
@@ -43,7 +66,7 @@ static bool reaches(const struct sim_request *request, const struct sim_qp *peer
 	    (peer->state != IBV_QPS_RTR && peer->state != IBV_QPS_RTS))
 		return false;
 	if (path->is_global && sim_is_multicast(gid))
-		return has_joined(peer, gid);
+		return find_group(peer, gid) < peer->n_groups;
 	if (request->to.qp_num != peer->object.number)
 		return false;
 	return path->is_global ? sim_has_gid(device, gid)

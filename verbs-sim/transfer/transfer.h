@@ -52,6 +52,10 @@ int sim_access(struct sim_qp *peer, struct sim_request *request);
 enum ibv_wc_status sim_send_datagram(struct sim_qp *qp, const struct sim_request *request);
 bool sim_is_multicast(const union ibv_gid *gid);
 
+/* A QP gets what is sent to a group, or no more. Each returns 0, or EINVAL, or ENOMEM. */
+int sim_attach(struct sim_qp *qp, const union ibv_gid *group);
+int sim_detach(struct sim_qp *qp, const union ibv_gid *group);
+
 /* ---- What is done by kind: tasks.c ---- */
 
 /* Does a task that is due, or that cannot wait. */

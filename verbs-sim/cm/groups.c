@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Joining groups of multicast. See cm.h.
+ */
+#include <errno.h>
+
+#include "verbs-sim/cm/cm.h"
+
+#define ENOTSUPP 524 /* a number of the kernel's own */
+
+/* The kernel does not let an id join whose route is resolved, or that has been connected. */
+static bool can_join(const struct sim_endpoint *endpoint)
+{
+	return endpoint->datagram && endpoint->device && endpoint->state == SIM_CM_IDLE &&
+	       !endpoint->routed;
+}
+
+int sim_join(struct sim_endpoint *endpoint, const struct sockaddr *address, union ibv_gid *gid)
+{
+	struct sockaddr_storage group;
+
+	if (!can_join(endpoint))
+		return EINVAL;
+	if (sim_cm_traits(endpoint)->iwarp)
+		return ENOSYS;
+	if (address->sa_family == AF_INET6) /* RoCE v2 has none of these */
+		return ENOTSUPP;
+	sim_copy_address(&group, address);
+	*gid = sim_gid_of(&group);
+	sim_tell_path(endpoint, RDMA_CM_EVENT_MULTICAST_JOIN, 0, gid);
+	return 0;
+}
