@@ -101,6 +101,19 @@ def test_a_command_that_fails(side: int, call: str, said: str) -> None:
     assert said in run.err, run.why()
 
 
+def test_multicast() -> None:
+    client, server = (f"beyond/mcast-ud-0/{side} 224.1.2.3 {ADDRESS}".split() for side in ("client", "server"))
+    for seed in "123":
+        run = run_over_kernel([client, [*server, "3"]], "--seed", seed)
+        assert run.statuses == [0, 0] and run.left == "nothing", run.why()
+
+
+def test_soft_iwarp_is_not_there_yet() -> None:
+    run = simulate(PING_SR_3, "--kernel", "--iwarp")
+    assert run.statuses[1] == 1 and "Operation not supported" in run.err, run.why()
+    assert run.missing == "the queues of soft-iWARP" and run.left == "nothing", run.why()
+
+
 def test_what_is_left_over() -> None:
     run = run_over_kernel([["build/tests/sim/odd", "forget"]])
     assert run.left == "1 cm_id of program 0, 1 event channel of program 0", run.why()
