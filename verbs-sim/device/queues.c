@@ -59,6 +59,8 @@ static void tell_channel(struct sim_cq *cq)
 	struct sim_event *event;
 
 	cq->armed = SIM_NOT_ARMED;
+	if (cq->ring.entries)
+		sim_siw_disarm(&cq->ring);
 	if (!cq->channel)
 		return;
 	event = sim_alloc(sizeof(*event));
@@ -68,12 +70,24 @@ static void tell_channel(struct sim_cq *cq)
 
 uint32_t sim_pending(const struct sim_cq *cq)
 {
-	return cq->ring.shared ? sim_filled(&cq->ring) : cq->count;
+	return sim_is_ring(&cq->ring) ? sim_filled(&cq->ring) : cq->count;
+}
+
+/* libsiw says without a call what it waits for. */
+static void read_arming(struct sim_cq *cq)
+{
+	bool solicited_only;
+
+	if (!cq->ring.entries)
+		return;
+	cq->armed = !sim_siw_is_armed(&cq->ring, &solicited_only) ? SIM_NOT_ARMED
+		    : solicited_only                              ? SIM_ARMED_SOLICITED
+								  : SIM_ARMED;
 }
 
 static void put(struct sim_cq *cq, const struct ibv_wc *wc)
 {
-	if (cq->ring.shared)
+	if (sim_is_ring(&cq->ring))
 		sim_put_completion(&cq->ring, wc);
 	else
 		cq->completions[(cq->head + cq->count++) % cq->depth] = *wc;
@@ -87,6 +101,7 @@ void sim_complete(struct sim_cq *cq, const struct ibv_wc *wc, bool solicited)
 		return;
 	}
 	put(cq, wc);
+	read_arming(cq);
 	sim_note("completion", (uint64_t)wc->status << 8 | wc->opcode);
 	sim_wake(cq->object.program, cq);
 	if (cq->armed == SIM_ARMED ||

@@ -42,7 +42,8 @@ void sim_close_ring(struct sim_ring *ring)
 
 uint64_t sim_offset_of(const struct sim_ring *ring)
 {
-	return (uintptr_t)ring->shared - SIM_WORLD_ADDRESS;
+	return (ring->entries ? (uintptr_t)ring->entries : (uintptr_t)ring->shared) -
+	       SIM_WORLD_ADDRESS;
 }
 
 uint32_t sim_bytes_of(const struct sim_ring *ring)
@@ -55,13 +56,15 @@ uint32_t sim_bytes_of(const struct sim_ring *ring)
 
 uint32_t sim_slots_of(const struct sim_ring *ring)
 {
-	return ring->shared->index_mask;
+	return ring->entries ? ring->slots : ring->shared->index_mask;
 }
 
 uint32_t sim_filled(const struct sim_ring *ring)
 {
 	const struct rxe_queue_buf *shared = ring->shared;
 
+	if (ring->entries)
+		return sim_siw_filled(ring);
 	return (__atomic_load_n(&shared->producer_index, __ATOMIC_ACQUIRE) -
 		__atomic_load_n(&shared->consumer_index, __ATOMIC_ACQUIRE)) &
 	       shared->index_mask;
@@ -82,7 +85,9 @@ static void *entry(const struct sim_ring *ring, uint32_t index)
 
 void sim_release_entry(struct sim_ring *ring)
 {
-	if (ring->shared)
+	if (ring->entries)
+		sim_siw_release(ring);
+	else if (ring->shared)
 		__atomic_store_n(&ring->shared->consumer_index,
 				 next(ring, ring->shared->consumer_index), __ATOMIC_RELEASE);
 }
@@ -131,6 +136,10 @@ void sim_put_completion(struct sim_ring *ring, const struct ibv_wc *wc)
 		.dlid_path_bits = wc->dlid_path_bits,
 	};
 
+	if (ring->entries) {
+		sim_siw_put_completion(ring, wc);
+		return;
+	}
 	memcpy(entry(ring, ring->shared->producer_index), &entry_of_ring, sizeof(entry_of_ring));
 	__atomic_store_n(&ring->shared->producer_index, next(ring, ring->shared->producer_index),
 			 __ATOMIC_RELEASE);
@@ -138,15 +147,18 @@ void sim_put_completion(struct sim_ring *ring, const struct ibv_wc *wc)
 
 uint32_t sim_next_completion(const struct sim_ring *ring)
 {
-	return ring->shared->consumer_index;
+	return ring->entries ? 0 : ring->shared->consumer_index;
 }
 
-bool sim_read_taken(const struct sim_ring *ring, uint32_t *index, struct ibv_wc *wc)
+bool sim_read_taken(struct sim_ring *ring, uint32_t *index, struct ibv_wc *wc)
 {
-	const struct ib_uverbs_wc *taken = entry(ring, *index);
+	const struct ib_uverbs_wc *taken;
 
+	if (ring->entries)
+		return sim_siw_read_taken(ring, wc);
 	if (*index == ring->shared->consumer_index)
 		return false;
+	taken = entry(ring, *index);
 	*wc = (struct ibv_wc){ .wr_id = taken->wr_id,
 			       .status = (enum ibv_wc_status)taken->status,
 			       .opcode = (enum ibv_wc_opcode)taken->opcode };
@@ -198,11 +210,13 @@ static void fill_target(const struct sim_qp *qp, struct sim_request *request,
 
 struct sim_request *sim_read_send(struct sim_qp *qp)
 {
-	const struct rxe_send_wqe *wqe = read_entry(&qp->ring);
+	const struct rxe_send_wqe *wqe = qp->ring.entries ? NULL : read_entry(&qp->ring);
 	bool is_inline = wqe && wqe->wr.send_flags & IBV_SEND_INLINE;
 	struct sim_request *request;
 	size_t sges;
 
+	if (qp->ring.entries)
+		return sim_siw_read_send(&qp->ring);
 	if (!wqe)
 		return NULL;
 	sges = is_inline ? 0 : wqe->dma.num_sge * sizeof(struct ibv_sge);
@@ -232,10 +246,12 @@ size_t sim_bytes_of_recv(uint32_t max_sge)
 
 struct sim_recv *sim_read_recv(struct sim_ring *ring)
 {
-	const struct rxe_recv_wqe *wqe = read_entry(ring);
+	const struct rxe_recv_wqe *wqe = ring->entries ? NULL : read_entry(ring);
 	struct sim_recv *recv;
 	size_t sges;
 
+	if (ring->entries)
+		return sim_siw_read_recv(ring);
 	if (!wqe)
 		return NULL;
 	sges = wqe->dma.num_sge * sizeof(struct ibv_sge);

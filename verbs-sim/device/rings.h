@@ -21,10 +21,19 @@ struct sim_recv;
 struct sim_request;
 
 struct sim_ring {
-	struct rxe_queue_buf *shared;
-	void *memory;  /* that it is in */
-	uint32_t seen; /* index of the first entry that the device has not read */
+	struct rxe_queue_buf *shared; /* with librxe; NULL: it is none of soft-RoCE's */
+	void *memory;                 /* that it is in */
+	uint32_t seen;                /* the first entry that the device has not read, or written */
+	/* Of soft-iWARP: */
+	void *entries; /* shared with libsiw; NULL: it is none of these */
+	uint32_t slots, done;
+	size_t bytes; /* of an entry */
 };
+
+static inline bool sim_is_ring(const struct sim_ring *ring)
+{
+	return ring->shared || ring->entries;
+}
 
 /* Makes a ring for `entries` entries, each of them `bytes` long or longer. */
 void sim_open_ring(struct sim_ring *ring, uint32_t entries, size_t bytes);
@@ -37,6 +46,27 @@ uint32_t sim_bytes_of(const struct sim_ring *ring);
 /* How many entries it has, and how many there are in it. */
 uint32_t sim_slots_of(const struct sim_ring *ring);
 uint32_t sim_filled(const struct sim_ring *ring);
+
+/* ---- The same of soft-iWARP: rings_siw.c. rings.c calls these, but for the first. ---- */
+
+enum sim_siw_entry {
+	SIM_SIW_COMPLETION,
+	SIM_SIW_SEND,
+	SIM_SIW_RECV
+};
+void sim_open_siw_ring(struct sim_ring *ring, enum sim_siw_entry kind, uint32_t entries);
+uint32_t sim_siw_filled(const struct sim_ring *ring);
+void sim_siw_put_completion(struct sim_ring *ring, const struct ibv_wc *wc);
+bool sim_siw_read_taken(struct sim_ring *ring, struct ibv_wc *wc);
+void sim_siw_release(struct sim_ring *ring);
+struct sim_request *sim_siw_read_send(struct sim_ring *ring);
+struct sim_recv *sim_siw_read_recv(struct sim_ring *ring);
+
+/* The library arms a CQ without a call. */
+bool sim_siw_is_armed(const struct sim_ring *ring, bool *solicited_only);
+void sim_siw_disarm(struct sim_ring *ring);
+
+/* ---- */
 
 /* The device has done what the oldest entry asked for: the library may use its place again. */
 void sim_release_entry(struct sim_ring *ring);
@@ -57,7 +87,7 @@ void sim_put_completion(struct sim_ring *ring, const struct ibv_wc *wc);
  * sim_next_completion is where the library takes out the next one.
  */
 uint32_t sim_next_completion(const struct sim_ring *ring);
-bool sim_read_taken(const struct sim_ring *ring, uint32_t *index, struct ibv_wc *wc);
+bool sim_read_taken(struct sim_ring *ring, uint32_t *index, struct ibv_wc *wc);
 
 /* The next request that the library has put into the ring of a QP, or NULL. It is the caller's. */
 struct sim_request *sim_read_send(struct sim_qp *qp);
