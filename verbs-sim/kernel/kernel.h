@@ -39,4 +39,6 @@ void kernel_await_locks(struct sim_object *owner);
 /* They are no locks of a queue any more. */
 void kernel_forget_locks(const struct sim_object *owner);
 
+/* Posts what the library has put into the queue of sends of a QP: uverbs_post.c. */
+void kernel_post_sends(struct sim_qp *qp);
 #endif

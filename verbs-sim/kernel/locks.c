@@ -4,8 +4,9 @@
  * CQ and posting a receive are no commands: that a program does so is seen when its library takes the
  * lock, and what was posted when it gives it back. See kernel.h.
  *
- * librxe initializes the locks of a queue behind the command that creates it, first that of the
- * receives of a QP, then that of its sends. A lock that the program itself has made is none of these.
+ * A library initializes the locks of a queue behind the command that creates it: librxe first that of
+ * the receives of a QP, then that of its sends, and libsiw the other way round. A lock that the program
+ * itself has made is none of these.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -76,7 +77,9 @@ static struct sim_recv_queue *guarded(void)
 
 	if (awaited->kind == SIM_SRQ)
 		return &((struct sim_srq *)awaited)->queue;
-	return awaited->kind == SIM_QP && !qp->srq && !found ? &qp->recvs : NULL;
+	if (awaited->kind != SIM_QP || qp->srq)
+		return NULL;
+	return found == (sim_is_iwarp(qp) ? 1 : 0) ? &qp->recvs : NULL;
 }
 
 static void learn(const void *place)
@@ -119,7 +122,7 @@ static void poll_cq(struct lock *lock)
 /* For --trace: what the library has taken out meanwhile. */
 static void trace_taken(struct lock *lock)
 {
-	const struct sim_cq *cq = (const struct sim_cq *)lock->owner;
+	struct sim_cq *cq = (struct sim_cq *)lock->owner;
 	struct ibv_wc wc;
 
 	while (sim_read_taken(&cq->ring, &lock->next, &wc))
@@ -149,6 +152,12 @@ static bool before_lock(const void *place)
 	return true;
 }
 
+static void post_sends(struct sim_qp *qp)
+{
+	if (qp->state == IBV_QPS_RTS || qp->state == IBV_QPS_ERR)
+		kernel_post_sends(qp);
+}
+
 static void behind_unlock(const void *place)
 {
 	struct lock *lock = find(place);
@@ -156,6 +165,10 @@ static void behind_unlock(const void *place)
 
 	if (lock && lock->owner->kind == SIM_CQ && sim_world->trace)
 		trace_taken(lock);
+	/* libsiw rings no doorbell while its driver is at work. */
+	if (lock && lock->owner->kind == SIM_QP && !lock->recvs &&
+	    sim_is_iwarp((struct sim_qp *)lock->owner))
+		post_sends((struct sim_qp *)lock->owner);
 	if (!lock || !lock->recvs)
 		return;
 	sim_read_recvs(sim_me->program, lock->recvs);

@@ -41,7 +41,7 @@ static const struct row commands[] = {
 	COMMAND(ALLOC_PD, uverbs_alloc_pd, struct ib_uverbs_alloc_pd,
 		struct ib_uverbs_alloc_pd_resp),
 	COMMAND(DEALLOC_PD, uverbs_dealloc_pd, struct ib_uverbs_dealloc_pd, char),
-	COMMAND(REG_MR, uverbs_reg_mr, struct ib_uverbs_reg_mr, struct ib_uverbs_reg_mr_resp),
+	COMMAND(REG_MR, uverbs_reg_mr, struct ib_uverbs_reg_mr, struct uverbs_mr_answer),
 	COMMAND(DEREG_MR, uverbs_dereg_mr, struct ib_uverbs_dereg_mr, char),
 	COMMAND(CREATE_AH, uverbs_create_ah, struct ib_uverbs_create_ah, struct uverbs_ah_answer),
 	COMMAND(DESTROY_AH, uverbs_destroy_ah, struct ib_uverbs_destroy_ah, char),

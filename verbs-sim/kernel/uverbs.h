@@ -11,6 +11,7 @@
 #include <netinet/in.h> /* before linux/in.h, which rdma_user_rxe.h includes */
 #include <rdma/ib_user_verbs.h>
 #include <rdma/rdma_user_rxe.h>
+#include <rdma/siw-abi.h>
 
 #include "verbs-sim/calls/call.h"
 #include "verbs-sim/calls/libc.h"
@@ -38,7 +39,10 @@ uverbs_command uverbs_req_notify_cq;
 
 /* ---- uverbs_qp.c ---- */
 uverbs_command uverbs_create_qp, uverbs_create_qp_ex, uverbs_modify_qp, uverbs_query_qp;
-uverbs_command uverbs_destroy_qp, uverbs_post_send;
+uverbs_command uverbs_destroy_qp;
+
+/* ---- uverbs_post.c ---- */
+uverbs_command uverbs_post_send;
 
 /* ---- multicast.c ---- */
 uverbs_command uverbs_attach_mcast, uverbs_detach_mcast;
@@ -46,33 +50,48 @@ uverbs_command uverbs_attach_mcast, uverbs_detach_mcast;
 /* ---- uverbs_srq.c ---- */
 uverbs_command uverbs_create_srq, uverbs_modify_srq, uverbs_query_srq, uverbs_destroy_srq;
 
-/* The queues of soft-iWARP are not there yet. Returns 0 or EOPNOTSUPP. */
-int uverbs_check_driver(const struct uverbs *uverbs);
-
 /* Answers: what the kernel says of any device, and behind it what the driver adds. */
+union uverbs_cq_driver {
+	struct rxe_create_cq_resp rxe;
+	struct siw_uresp_create_cq siw;
+};
+
+union uverbs_qp_driver {
+	struct rxe_create_qp_resp rxe;
+	struct siw_uresp_create_qp siw;
+};
+
 struct uverbs_cq_answer {
 	struct ib_uverbs_create_cq_resp core;
-	struct rxe_create_cq_resp rxe;
+	union uverbs_cq_driver driver;
 };
 
 struct uverbs_cq_ex_answer {
 	struct ib_uverbs_ex_create_cq_resp core;
-	struct rxe_create_cq_resp rxe;
+	union uverbs_cq_driver driver;
 };
 
 struct uverbs_qp_answer {
 	struct ib_uverbs_create_qp_resp core;
-	struct rxe_create_qp_resp rxe;
+	union uverbs_qp_driver driver;
 };
 
 struct uverbs_qp_ex_answer {
 	struct ib_uverbs_ex_create_qp_resp core;
-	struct rxe_create_qp_resp rxe;
+	union uverbs_qp_driver driver;
 };
 
 struct uverbs_srq_answer {
 	struct ib_uverbs_create_srq_resp core;
-	struct rxe_create_srq_resp rxe;
+	union {
+		struct rxe_create_srq_resp rxe;
+		struct siw_uresp_create_srq siw;
+	} driver;
+};
+
+struct uverbs_mr_answer {
+	struct ib_uverbs_reg_mr_resp core;
+	struct siw_uresp_reg_mr siw;
 };
 
 struct uverbs_ah_answer {

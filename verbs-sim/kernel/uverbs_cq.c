@@ -31,24 +31,32 @@ static int create(struct uverbs *uverbs, const struct ib_uverbs_ex_create_cq *re
 	int ret = SIM_CALL("ibv_create_cq", ENOMEM, EINVAL);
 	uint32_t depth;
 
-	ret = ret ? ret : uverbs_check_driver(uverbs);
 	if (!ret)
 		ret = sim_judge_cq(uverbs->device, request->cqe, request->comp_vector, &depth);
 	if (ret || (request->comp_channel >= 0 && !channel))
 		return ret ? ret : EINVAL;
 	*cq = sim_create_cq(uverbs->context, depth, channel,
 			    (void *)(uintptr_t)request->user_handle);
-	sim_open_ring(&(*cq)->ring, depth, sim_bytes_of_completion());
+	if (uverbs->device->traits.iwarp)
+		sim_open_siw_ring(&(*cq)->ring, SIM_SIW_COMPLETION, depth);
+	else
+		sim_open_ring(&(*cq)->ring, depth, sim_bytes_of_completion());
 	kernel_await_locks(&(*cq)->object);
 	return 0;
 }
 
 static void tell(const struct sim_cq *cq, struct ib_uverbs_create_cq_resp *answer,
-		 struct rxe_create_cq_resp *rxe)
+		 union uverbs_cq_driver *driver)
 {
 	answer->cq_handle = cq->object.number;
 	answer->cqe = cq->depth;
-	rxe->mi = uverbs_place_of(&cq->ring);
+	if (!sim_traits(cq->context)->iwarp) {
+		driver->rxe.mi = uverbs_place_of(&cq->ring);
+		return;
+	}
+	driver->siw.cq_id = cq->object.number;
+	driver->siw.num_cqe = sim_slots_of(&cq->ring);
+	driver->siw.cq_key = sim_offset_of(&cq->ring);
 }
 
 int uverbs_create_cq(struct uverbs *uverbs, const void *in, void *out)
@@ -65,7 +73,7 @@ int uverbs_create_cq(struct uverbs *uverbs, const void *in, void *out)
 	int ret = create(uverbs, &wanted, &cq);
 
 	if (!ret)
-		tell(cq, &answer->core, &answer->rxe);
+		tell(cq, &answer->core, &answer->driver);
 	return ret;
 }
 
@@ -79,7 +87,7 @@ int uverbs_create_cq_ex(struct uverbs *uverbs, const void *in, void *out)
 
 	if (ret)
 		return ret;
-	tell(cq, &answer->core.base, &answer->rxe);
+	tell(cq, &answer->core.base, &answer->driver);
 	answer->core.response_length = sizeof(answer->core);
 	return 0;
 }

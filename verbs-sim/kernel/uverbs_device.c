@@ -98,14 +98,6 @@ int uverbs_query_device_ex(struct uverbs *uverbs, const void *in, void *out)
 	return ret;
 }
 
-int uverbs_check_driver(const struct uverbs *uverbs)
-{
-	if (!uverbs->device->traits.iwarp)
-		return 0;
-	sim_report_missing("the queues of soft-iWARP");
-	return EOPNOTSUPP;
-}
-
 int uverbs_query_port(struct uverbs *uverbs, const void *in, void *out)
 {
 	const struct ib_uverbs_query_port *request = in;

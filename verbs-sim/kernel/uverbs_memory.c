@@ -53,7 +53,7 @@ int uverbs_dealloc_pd(struct uverbs *uverbs, const void *in, void *out)
 int uverbs_reg_mr(struct uverbs *uverbs, const void *in, void *out)
 {
 	const struct ib_uverbs_reg_mr *request = in;
-	struct ib_uverbs_reg_mr_resp *answer = out;
+	struct uverbs_mr_answer *answer = out;
 	unsigned int access = request->access_flags & ~(unsigned int)IBV_ACCESS_OPTIONAL_RANGE;
 	struct sim_region region = { request->start, request->hca_va, request->length,
 				     (int)access };
@@ -65,11 +65,11 @@ int uverbs_reg_mr(struct uverbs *uverbs, const void *in, void *out)
 	if (ret)
 		return ret;
 	mr = sim_create_mr(pd, NULL, &region);
-	answer->mr_handle = mr->object.number;
-	answer->lkey = mr->key;
+	answer->core.mr_handle = mr->object.number;
+	answer->core.lkey = answer->siw.stag = mr->key;
 	/* soft-RoCE has none for memory that the peer may not access. */
 	if (uverbs->device->traits.iwarp || access & REMOTE_RIGHTS)
-		answer->rkey = mr->key;
+		answer->core.rkey = mr->key;
 	return 0;
 }
 

@@ -10,8 +10,20 @@
 
 /* ---- Creating ---- */
 
+static void open_siw_rings(struct sim_qp *qp)
+{
+	sim_open_siw_ring(&qp->ring, SIM_SIW_SEND, qp->cap.max_send_wr);
+	if (!qp->srq)
+		sim_open_siw_ring(&qp->recvs.ring, SIM_SIW_RECV, qp->cap.max_recv_wr);
+	kernel_await_locks(&qp->object);
+}
+
 static void open_rings(struct sim_qp *qp)
 {
+	if (sim_is_iwarp(qp)) {
+		open_siw_rings(qp);
+		return;
+	}
 	sim_open_ring(&qp->ring, qp->cap.max_send_wr, sim_bytes_of_send(qp->cap.max_inline_data));
 	if (!qp->srq)
 		sim_open_ring(&qp->recvs.ring, qp->cap.max_recv_wr,
@@ -44,8 +56,19 @@ static int create(struct uverbs *uverbs, const struct ib_uverbs_ex_create_qp *re
 	return 0;
 }
 
+static void tell_siw(const struct sim_qp *qp, struct siw_uresp_create_qp *siw)
+{
+	siw->qp_id = qp->object.number;
+	siw->num_sqe = sim_slots_of(&qp->ring);
+	siw->sq_key = sim_offset_of(&qp->ring);
+	if (qp->srq)
+		return;
+	siw->num_rqe = sim_slots_of(&qp->recvs.ring);
+	siw->rq_key = sim_offset_of(&qp->recvs.ring);
+}
+
 static void tell(const struct sim_qp *qp, struct ib_uverbs_create_qp_resp *answer,
-		 struct rxe_create_qp_resp *rxe)
+		 union uverbs_qp_driver *driver)
 {
 	answer->qp_handle = answer->qpn = qp->object.number;
 	answer->max_send_wr = qp->cap.max_send_wr;
@@ -53,9 +76,13 @@ static void tell(const struct sim_qp *qp, struct ib_uverbs_create_qp_resp *answe
 	answer->max_send_sge = qp->cap.max_send_sge;
 	answer->max_recv_sge = qp->cap.max_recv_sge;
 	answer->max_inline_data = qp->cap.max_inline_data;
-	rxe->sq_mi = uverbs_place_of(&qp->ring);
+	if (sim_is_iwarp(qp)) {
+		tell_siw(qp, &driver->siw);
+		return;
+	}
+	driver->rxe.sq_mi = uverbs_place_of(&qp->ring);
 	if (!qp->srq)
-		rxe->rq_mi = uverbs_place_of(&qp->recvs.ring);
+		driver->rxe.rq_mi = uverbs_place_of(&qp->recvs.ring);
 }
 
 int uverbs_create_qp(struct uverbs *uverbs, const void *in, void *out)
@@ -82,7 +109,7 @@ int uverbs_create_qp(struct uverbs *uverbs, const void *in, void *out)
 #undef SAME
 	ret = create(uverbs, &wanted, &qp);
 	if (!ret)
-		tell(qp, &answer->core, &answer->rxe);
+		tell(qp, &answer->core, &answer->driver);
 	return ret;
 }
 
@@ -96,7 +123,7 @@ int uverbs_create_qp_ex(struct uverbs *uverbs, const void *in, void *out)
 
 	if (ret)
 		return ret;
-	tell(qp, &answer->core.base, &answer->rxe);
+	tell(qp, &answer->core.base, &answer->driver);
 	answer->core.response_length = sizeof(answer->core);
 	return 0;
 }
@@ -161,6 +188,7 @@ int uverbs_modify_qp(struct uverbs *uverbs, const void *in, void *out)
 	struct sim_qp *qp = kernel_find(SIM_QP, request->qp_handle);
 	int ret = SIM_CALL("ibv_modify_qp", EINVAL, ENOMEM);
 	struct ibv_qp_attr attr = { .qp_state = (enum ibv_qp_state)request->qp_state };
+	int mask = (int)request->attr_mask;
 
 	(void)out;
 	if (ret || !qp)
@@ -169,7 +197,14 @@ int uverbs_modify_qp(struct uverbs *uverbs, const void *in, void *out)
 	EACH_ATTRIBUTE(COPY);
 #undef COPY
 	translate_path(&attr.ah_attr, &request->dest);
-	ret = sim_modify_qp(qp, &attr, (int)request->attr_mask);
+	/*
+	 * soft-iWARP has neither of these states. librdmacm asks for them, and then the connection
+	 * manager moves the QP into RTS, or ends the connection.
+	 */
+	if (sim_is_iwarp(qp) &&
+	    (request->qp_state == IBV_QPS_RTR || request->qp_state == IBV_QPS_SQD))
+		mask &= ~IBV_QP_STATE;
+	ret = sim_modify_qp(qp, &attr, mask);
 	if (!ret && request->attr_mask & IBV_QP_AV)
 		sim_trace("QP %u: %s, port %u, GID %u, MTU %u", qp->object.number,
 			  uverbs->device->name, qp->attr.port_num, qp->attr.ah_attr.grh.sgid_index,
@@ -209,30 +244,5 @@ int uverbs_query_qp(struct uverbs *uverbs, const void *in, void *out)
 	answer->dest.sl = path->sl;
 	answer->dest.is_global = path->is_global;
 	answer->dest.port_num = path->port_num;
-	return 0;
-}
-
-/* ---- The doorbell: something has been put into the queue of sends ---- */
-
-/* A QP that is not ready takes nothing, and its queue keeps what is there. */
-int uverbs_post_send(struct uverbs *uverbs, const void *in, void *out)
-{
-	const struct ib_uverbs_post_send *request = in;
-	struct sim_qp *qp = kernel_find(SIM_QP, request->qp_handle);
-	int ret = SIM_CALL("ibv_post_send", ENOMEM, EINVAL);
-	struct sim_request *send;
-	int place = 0;
-
-	(void)uverbs, (void)out;
-	if (ret || !qp)
-		return ret ? ret : EINVAL;
-	sim_found();
-	if (qp->state != IBV_QPS_RTS && qp->state != IBV_QPS_ERR)
-		return EINVAL;
-	while ((send = sim_read_send(qp))) {
-		sim_trace_request(send->length, send->num_sge, send->flags, ++place);
-		sim_post(qp, send);
-	}
-	sim_lose_processor();
 	return 0;
 }

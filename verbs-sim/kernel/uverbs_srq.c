@@ -15,18 +15,26 @@ int uverbs_create_srq(struct uverbs *uverbs, const void *in, void *out)
 	uint32_t max_wr = request->max_wr;
 	struct sim_srq *srq;
 
-	ret = ret ? ret : uverbs_check_driver(uverbs);
 	ret = ret ? ret : pd ? sim_judge_srq(uverbs->device, &max_wr, request->max_sge) : EINVAL;
 	if (ret)
 		return ret;
 	srq = sim_create_srq(pd, max_wr, request->max_sge, (void *)(uintptr_t)request->user_handle);
 	srq->asked = request->max_wr;
-	sim_open_ring(&srq->queue.ring, max_wr, sim_bytes_of_recv(request->max_sge));
+	if (uverbs->device->traits.iwarp)
+		sim_open_siw_ring(&srq->queue.ring, SIM_SIW_RECV, max_wr);
+	else
+		sim_open_ring(&srq->queue.ring, max_wr, sim_bytes_of_recv(request->max_sge));
 	kernel_await_locks(&srq->object);
-	answer->core.srq_handle = answer->core.srqn = answer->rxe.srq_num = srq->object.number;
+	answer->core.srq_handle = answer->core.srqn = srq->object.number;
 	answer->core.max_wr = max_wr;
 	answer->core.max_sge = request->max_sge;
-	answer->rxe.mi = uverbs_place_of(&srq->queue.ring);
+	if (uverbs->device->traits.iwarp) {
+		answer->driver.siw.num_rqe = sim_slots_of(&srq->queue.ring);
+		answer->driver.siw.srq_key = sim_offset_of(&srq->queue.ring);
+		return 0;
+	}
+	answer->driver.rxe.srq_num = srq->object.number;
+	answer->driver.rxe.mi = uverbs_place_of(&srq->queue.ring);
 	return 0;
 }
 
