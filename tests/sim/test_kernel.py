@@ -15,9 +15,8 @@ from pathlib import Path
 
 import pytest
 from live.table import STAGES, Stage
-from sim.simulation import ADDRESS, Run, pair, simulate
+from sim.simulation import ADDRESS, TRANSPORTS, Run, each_stage, pair, simulate
 
-ON_ROCE = [stage for stage in STAGES if not stage.nine]
 PINGPONGS = {"rc": ["ibv_rc_pingpong"], "rc-events": ["ibv_rc_pingpong", "-e"], "ud": ["ibv_ud_pingpong"], "srq": ["ibv_srq_pingpong"]}
 PING_SR_4 = pair(next(stage for stage in STAGES if stage.name == "ping-sr-4"), 2)
 PING_SR_3 = pair(next(stage for stage in STAGES if stage.name == "ping-sr-3"), 30)
@@ -60,19 +59,23 @@ def test_pingpongs(name: str) -> None:
     assert not run.exit and run.out.count("100 iters in") == 2, run.why()
 
 
-@pytest.mark.parametrize("stage", ON_ROCE, ids=str)
-def test_stages(stage: Stage) -> None:
+@each_stage
+def test_stages(stage: Stage, transport: list[str]) -> None:
     for seed in ("1", "2"):
-        run = run_over_kernel(pair(stage, 20), "--seed", seed)
+        run = run_over_kernel(pair(stage, 20), *transport, "--seed", seed)
         assert not run.exit and run.left == "nothing", run.why()
 
 
-@pytest.mark.parametrize("programs", [PING_SR_3, both_sides("srq")], ids=["ping-sr-3", "ibv_srq_pingpong"])
-def test_the_same_seed_is_the_same_run_on_a_busy_machine(programs: list[list[str]]) -> None:
+@pytest.mark.parametrize(
+    "programs, options",
+    [(PING_SR_3, []), (PING_SR_3, ["--iwarp"]), (both_sides("srq"), [])],
+    ids=["ping-sr-3-RoCE", "ping-sr-3-iWARP", "ibv_srq_pingpong"],
+)
+def test_the_same_seed_is_the_same_run_on_a_busy_machine(programs: list[list[str]], options: list[str]) -> None:
     """Sixteen runs at a time are more than there are processors."""
     seeds = [str(seed) for seed in range(1, 9) for _ in "abcd"]
     with ThreadPoolExecutor(16) as pool:
-        runs = list(pool.map(lambda seed: run_over_kernel(programs, "--seed", seed), seeds))
+        runs = list(pool.map(lambda seed: run_over_kernel(programs, *options, "--seed", seed), seeds))
     hashes = {(seed, run.hash) for seed, run in zip(seeds, runs, strict=True)}
     assert len(hashes) == 8 and len({one for _, one in hashes}) == 8, sorted(hashes)
 
@@ -108,21 +111,16 @@ def test_multicast() -> None:
         assert run.statuses == [0, 0] and run.left == "nothing", run.why()
 
 
-def test_soft_iwarp_is_not_there_yet() -> None:
-    run = simulate(PING_SR_3, "--kernel", "--iwarp")
-    assert run.statuses[1] == 1 and "Operation not supported" in run.err, run.why()
-    assert run.missing == "the queues of soft-iWARP" and run.left == "nothing", run.why()
-
-
 def test_what_is_left_over() -> None:
     run = run_over_kernel([["build/tests/sim/odd", "forget"]])
     assert run.left == "1 cm_id of program 0, 1 event channel of program 0", run.why()
 
 
-def test_a_trace() -> None:
+@pytest.mark.parametrize("transport", TRANSPORTS.values(), ids=TRANSPORTS)
+def test_a_trace(transport: list[str]) -> None:
     """verbs-trace asks for functions of libc by their versions. With --trace, what goes through shared queues is shown, too."""
     programs = [["verbs-trace/verbs-trace", "-e", "none", *program] for program in PING_SR_4]
-    run = run_over_kernel(programs, "--trace")
+    run = run_over_kernel(programs, *transport, "--trace")
     assert not run.exit, run.why()
     for said in ("ibv_post_recv", "ibv_poll_cq", "= request 1 of a chain: 64 bytes", "= completion RECV, status 0"):
         assert said in run.err, said
