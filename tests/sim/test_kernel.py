@@ -97,7 +97,14 @@ def test_a_library_that_is_opened_later(python: Callable[[str], list[str]]) -> N
     assert not run.exit and run.out == "1\n", run.why()
 
 
-@pytest.mark.parametrize("side, call, said", [(1, "ibv_create_qp", "Cannot allocate memory"), (0, "rdma_bind_addr", "already in use")])
+FAILURES = [
+    (1, "rdma_create_event_channel", "No such device"),
+    (1, "ibv_create_qp", "Cannot allocate memory"),
+    (0, "rdma_bind_addr", "already in use"),
+]
+
+
+@pytest.mark.parametrize("side, call, said", FAILURES)
 def test_a_command_that_fails(side: int, call: str, said: str) -> None:
     run = run_over_kernel(PING_SR_3, "--fail", f"{side}:{call}:1")
     assert run.statuses[side] == 1 and run.left == "nothing" and run.fault.startswith(f"{call} failed"), run.why()
