@@ -118,15 +118,6 @@ static struct sim_request *new_request(const struct sim_qp *qp, const struct ibv
 	return request;
 }
 
-/* A READ without the depth for it: soft-iWARP refuses it, and sends nothing more on that QP. */
-static int check_depth(struct sim_qp *qp, const struct ibv_send_wr *wr)
-{
-	if (!sim_is_iwarp(qp) || wr->opcode != IBV_WR_RDMA_READ || qp->attr.max_rd_atomic)
-		return 0;
-	qp->halted = true;
-	return EINVAL;
-}
-
 /* soft-iWARP returns -1 and the kernel's error in errno, or its library's own error, negative. */
 static int post_error(const struct sim_qp *qp, int error)
 {
@@ -171,7 +162,7 @@ static int post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr, struct ibv_sen
 	for (; wr; wr = wr->next) {
 		ret = SIM_CALL("ibv_post_send", ENOMEM, EINVAL);
 		ret = ret ? ret : check_send(qp, wr);
-		ret = ret ? ret : check_depth(qp, wr);
+		ret = ret ? ret : sim_judge_read(qp, wr->opcode);
 		if (ret) {
 			*bad_wr = wr;
 			/* soft-iWARP's library tells an idle device of the others, and returns what that returns. */

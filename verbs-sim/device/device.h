@@ -288,6 +288,12 @@ void sim_end_qp(struct sim_qp *qp);
  */
 void sim_post(struct sim_qp *qp, struct sim_request *request);
 
+/*
+ * A READ without the depth for it: soft-iWARP refuses it with EINVAL, and sends nothing more on that
+ * QP. Returns 0 for any other request.
+ */
+int sim_judge_read(struct sim_qp *qp, enum ibv_wr_opcode opcode);
+
 /* The oldest request has completed, with its status. */
 void sim_complete_send(struct sim_qp *qp, struct sim_request *request);
 

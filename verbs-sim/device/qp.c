@@ -2,6 +2,7 @@
 /*
  * QPs: their states, what is posted to them, and flushing it. See device.h.
  */
+#include <errno.h>
 #include <string.h>
 
 #include "verbs-sim/core/schedule.h"
@@ -221,6 +222,14 @@ static void keep_first_pieces(struct sim_request *request, int most)
 {
 	while (request->num_sge > most)
 		request->length -= request->sge[--request->num_sge].length;
+}
+
+int sim_judge_read(struct sim_qp *qp, enum ibv_wr_opcode opcode)
+{
+	if (!sim_is_iwarp(qp) || opcode != IBV_WR_RDMA_READ || qp->attr.max_rd_atomic)
+		return 0;
+	qp->halted = true;
+	return EINVAL;
 }
 
 static void post_to_failed(struct sim_qp *qp, struct sim_request *request)

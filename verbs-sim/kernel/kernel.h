@@ -39,6 +39,9 @@ void kernel_await_locks(struct sim_object *owner);
 /* They are no locks of a queue any more. */
 void kernel_forget_locks(const struct sim_object *owner);
 
-/* Posts what the library has put into the queue of sends of a QP: uverbs_post.c. */
-void kernel_post_sends(struct sim_qp *qp);
+/*
+ * Posts what the library has put into the queue of sends of a QP: uverbs_post.c. Returns 0, or the errno
+ * value with which the device refuses one, and stops there.
+ */
+int kernel_post_sends(struct sim_qp *qp);
 #endif

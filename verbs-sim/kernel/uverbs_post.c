@@ -7,15 +7,20 @@
 
 #include "verbs-sim/kernel/uverbs.h"
 
-void kernel_post_sends(struct sim_qp *qp)
+int kernel_post_sends(struct sim_qp *qp)
 {
 	struct sim_request *send;
-	int place = 0;
+	int place = 0, error = 0;
 
-	while ((send = sim_read_send(qp))) {
+	while (!error && (send = sim_read_send(qp))) {
 		sim_trace_request(send->length, send->num_sge, send->flags, ++place);
-		sim_post(qp, send);
+		error = sim_judge_read(qp, send->opcode);
+		if (!error)
+			sim_post(qp, send);
+		else
+			sim_free(send);
 	}
+	return error;
 }
 
 /* A QP that is not ready takes nothing, and its queue keeps what is there. */
@@ -31,7 +36,7 @@ int uverbs_post_send(struct uverbs *uverbs, const void *in, void *out)
 	sim_found();
 	if (qp->state != IBV_QPS_RTS && qp->state != IBV_QPS_ERR)
 		return EINVAL;
-	kernel_post_sends(qp);
+	ret = kernel_post_sends(qp);
 	sim_lose_processor();
-	return 0;
+	return ret;
 }

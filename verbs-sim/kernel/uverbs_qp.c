@@ -204,6 +204,8 @@ int uverbs_modify_qp(struct uverbs *uverbs, const void *in, void *out)
 	if (sim_is_iwarp(qp) &&
 	    (request->qp_state == IBV_QPS_RTR || request->qp_state == IBV_QPS_SQD))
 		mask &= ~IBV_QP_STATE;
+	if (!mask)
+		return 0;
 	ret = sim_modify_qp(qp, &attr, mask);
 	if (!ret && request->attr_mask & IBV_QP_AV)
 		sim_trace("QP %u: %s, port %u, GID %u, MTU %u", qp->object.number,
