@@ -161,7 +161,8 @@ bool sim_read_taken(struct sim_ring *ring, uint32_t *index, struct ibv_wc *wc)
 	taken = entry(ring, *index);
 	*wc = (struct ibv_wc){ .wr_id = taken->wr_id,
 			       .status = (enum ibv_wc_status)taken->status,
-			       .opcode = (enum ibv_wc_opcode)taken->opcode };
+			       .opcode = (enum ibv_wc_opcode)taken->opcode,
+			       .qp_num = taken->qp_num };
 	*index = next(ring, *index);
 	return true;
 }

@@ -103,7 +103,8 @@ bool sim_siw_read_taken(struct sim_ring *ring, struct ibv_wc *wc)
 		return false;
 	ring->done++;
 	*wc = (struct ibv_wc){ .wr_id = cqe->id,
-			       .status = (enum ibv_wc_status)find_status(cqe->status) };
+			       .status = (enum ibv_wc_status)find_status(cqe->status),
+			       .qp_num = (uint32_t)cqe->qp_id };
 	wc->opcode = cqe->opcode == SIW_OP_RECEIVE ? IBV_WC_RECV
 		     : cqe->opcode == SIW_OP_WRITE ? IBV_WC_RDMA_WRITE
 		     : cqe->opcode == SIW_OP_READ  ? IBV_WC_RDMA_READ

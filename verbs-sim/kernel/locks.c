@@ -119,14 +119,17 @@ static void poll_cq(struct lock *lock)
 	lock->next = sim_next_completion(&cq->ring);
 }
 
-/* For --trace: what the library has taken out meanwhile. */
-static void trace_taken(struct lock *lock)
+/* What the library has taken out meanwhile. */
+static void see_taken(struct lock *lock)
 {
 	struct sim_cq *cq = (struct sim_cq *)lock->owner;
 	struct ibv_wc wc;
 
-	while (sim_read_taken(&cq->ring, &lock->next, &wc))
+	while (sim_read_taken(&cq->ring, &lock->next, &wc)) {
+		if (wc.status == IBV_WC_WR_FLUSH_ERR && wc.opcode == IBV_WC_RECV)
+			sim_end_flushed(&wc);
 		sim_trace_completion(&wc);
+	}
 }
 
 static void post_recv(enum sim_kind kind)
@@ -163,8 +166,8 @@ static void behind_unlock(const void *place)
 	struct lock *lock = find(place);
 	struct sim_qp *qp;
 
-	if (lock && lock->owner->kind == SIM_CQ && sim_world->trace)
-		trace_taken(lock);
+	if (lock && lock->owner->kind == SIM_CQ)
+		see_taken(lock);
 	/* libsiw rings no doorbell while its driver is at work. */
 	if (lock && lock->owner->kind == SIM_QP && !lock->recvs &&
 	    sim_is_iwarp((struct sim_qp *)lock->owner))
