@@ -459,5 +459,7 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN); /* soft-iWARP raises it */
 	ret = run(&client, server->ai_addr, count);
 	freeaddrinfo(server);
+	if (fflush(stdout))
+		ret = failed("stdout", errno);
 	return ret ? 1 : 0;
 }

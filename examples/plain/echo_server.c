@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * A whole server on librdmacm and libibverbs alone: sends back each message of its client, and
- * serves one client after the other until Ctrl-C or SIGTERM. It sleeps in poll(2), on the channel
- * for events of the connection manager (CM), the one for completions, and a signalfd(2). Read `run`
- * and `serve` first: the lives of the listener and of one connection, verb by verb.
+ * serves one client after the other until Ctrl-C or SIGTERM. The next client has to wait for a
+ * silent one, up to 10 seconds. It sleeps in poll(2), on the channel for events of the connection
+ * manager (CM), the one for completions, and a signalfd(2). Read `run` and `serve` first: the lives
+ * of the listener and of one connection, verb by verb.
  *
  *     echo_server ADDRESS [PORT]
  */
@@ -507,5 +508,7 @@ int main(int argc, char **argv)
 	ret = stop_fd < 0 ? failed("signalfd", errno) : run(address->ai_addr);
 	close(stop_fd);
 	freeaddrinfo(address);
+	if (fflush(stdout))
+		ret = failed("stdout", errno);
 	return ret ? 1 : 0;
 }
