@@ -141,7 +141,8 @@ def sweep(pair: Pair) -> Iterator[str]:
             due = "transport retry counter exceeded" if how else run.fault.split()[0] if run.fault else ""
             if not reason and due not in run.err and (how or any(run.statuses)):
                 reason = f"it does not say: {due}"
-            named = {call for call in calls if call.startswith(("ibv_", "rdma_")) and call in run.err}
+            own = re.sub(r"(?m)^\s+#\d+ .*", "", run.err)  # without the stacks of a sanitizer
+            named = {call for call in calls if call.startswith(("ibv_", "rdma_")) and call in own}
             if not reason and len(named) > MOST_NAMED:
                 reason = f"it names {len(named)} calls, of which one has failed"
             yield told(f"after {run.fault or 'no failure'}: {reason}", run) if reason else ""

@@ -176,7 +176,8 @@ static void hold_up(void)
 
 void sim_point(void)
 {
-	if (__atomic_load_n(&sim_world->runner_is_needed, __ATOMIC_ACQUIRE))
+	if (__atomic_load_n(&sim_world->runner_is_needed, __ATOMIC_ACQUIRE) ||
+	    sim_me->program->stopped)
 		sim_me->program->preemptions += let_others_run();
 	else if (!sim_may_others_run())
 		do_some_tasks();
