@@ -246,9 +246,10 @@ def test_what_a_cell_may_be(text: str) -> None:
 # ---- What ends with the grader ----
 
 OWNER = """
-import sys, time
+import signal, sys, time
 from pathlib import Path
 from course import temporary
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup it stays ignored
 temporary.leave_on_signals()
 with temporary.folder(Path(sys.argv[1])) as folder:
     (folder / "copy").write_text("of a student")

@@ -44,12 +44,13 @@ PAIRS = {
 
 
 def steps_of(trace: str) -> list[str]:
-    """The calls that succeeded, and that event. An attempt to connect that was too early fails."""
+    """The calls that succeeded, and that event. An attempt to connect that was too early fails. A disconnect counts all the
+    same: one that waits finds no event (EAGAIN) if the peer's came first."""
     lines = [(found[1], found[0]) for found in TRACED.finditer(trace)]
     by_event = any(verb == "rdma_create_event_channel" for verb, _ in lines)
     steps = []
     for verb, line in lines:
-        if " = -1 " in line:
+        if " = -1 " in line and verb != "rdma_disconnect":
             continue
         if verb == "rdma_get_cm_event" and "{ESTABLISHED, " in line:
             verb = "ESTABLISHED"

@@ -71,8 +71,8 @@ def test_the_first_part_of_a_chain_is_posted() -> None:
 
 
 def test_a_message_that_breaks_off() -> None:
-    """It may have taken a receive, which is flushed when the connection ends."""
-    outs = {ends("break-off", "--seed", str(seed)).out for seed in SEEDS}
+    """It may have taken a receive, which is flushed when the connection ends; or it has not begun."""
+    outs = {ends("break-off", "--seed", str(seed)).out for seed in SEEDS} - {""}
     assert outs == {"server: r success\n", "server: r Work Request Flushed Error\n"}
 
 
