@@ -244,6 +244,8 @@ uint64_t our_wake_up_ns(struct our_control *control)
 {
 	uint64_t idle_ns = our_private(control)->idle_ns, limit_ns = limit_of_wait(control);
 
+	if (control->ended) /* its event was taken: no descriptor tells of it any more */
+		return 0;
 	return idle_ns < limit_ns ? idle_ns : limit_ns;
 }
 
