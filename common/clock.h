@@ -58,10 +58,15 @@ static inline const struct timespec *our_time_until(uint64_t until_ns, struct ti
 	return left;
 }
 
-/* The moment `seconds` from now, by our_now_ns; 0 seconds: never, UINT64_MAX. */
+/* The moment `seconds` from now, by our_now_ns; 0, or more than the clock has: never, UINT64_MAX. */
 static inline uint64_t our_end_of_wait(uint64_t seconds)
 {
-	return seconds ? our_now_ns() + seconds * OUR_NS_PER_S : UINT64_MAX;
+	uint64_t ns;
+
+	if (!seconds || __builtin_mul_overflow(seconds, OUR_NS_PER_S, &ns) ||
+	    __builtin_add_overflow(ns, our_now_ns(), &ns))
+		return UINT64_MAX;
+	return ns;
 }
 
 #endif
