@@ -227,6 +227,7 @@ void our_destroy_qp(struct our_control *control)
 		our_remove_from_device(control);
 	}
 	control->config->waiting.cm->destroy_qp(control); /* rdma_destroy_qp */
+	our_private(control)->idle_ns = UINT64_MAX;       /* keepalives would be posted to it */
 }
 
 void our_unsetup_qp(struct our_control *control)
