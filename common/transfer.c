@@ -349,6 +349,15 @@ int our_hand_out_wc(struct our_control *control, const struct ibv_wc *wc,
 	return 0;
 }
 
+/* A message may be earlier than the event that says that the client is connected. */
+static int hand_out(struct our_control *control, const struct ibv_wc *wc,
+		    struct our_completion *completion)
+{
+	int ret = our_hand_out_wc(control, wc, completion);
+
+	return ret || control->accepted ? ret : our_finish_connect(control);
+}
+
 int our_await_time(struct our_control *control, uint64_t until_ns,
 		   struct our_completion *completion)
 {
@@ -462,7 +471,7 @@ int our_await_completion(struct our_control *control, struct our_completion *com
 
 	our_private(control)->until_ns = 0;
 	ret = next_wc(control, control->config->waiting.completions->await, &wc);
-	return ret ? ret : our_hand_out_wc(control, wc, completion);
+	return ret ? ret : hand_out(control, wc, completion);
 }
 
 int our_take_next_wc(struct our_control *control, const struct ibv_wc **wc)
@@ -485,11 +494,7 @@ int our_take_completion(struct our_control *control, struct our_completion *comp
 	const struct ibv_wc *wc;
 	int ret = our_take_next_wc(control, &wc);
 
-	ret = ret ? ret : our_hand_out_wc(control, wc, completion);
-	/* A message may be earlier than the event that says that the client is connected. */
-	if (!ret && !control->accepted)
-		ret = our_finish_connect(control);
-	return ret;
+	return ret ? ret : hand_out(control, wc, completion);
 }
 
 int our_completion_fd(const struct our_control *control)
@@ -528,9 +533,7 @@ static int take_one(struct our_device *device, const struct ibv_wc *wc,
 	if (is_answer(owner, wc))
 		return EAGAIN;
 	*control = owner;
-	ret = our_hand_out_wc(owner, wc, completion);
-	if (!ret && !owner->accepted) /* the event for that is on its way */
-		ret = our_finish_connect(owner);
+	ret = hand_out(owner, wc, completion);
 	owner->device_sends -= is_echo(wc);
 	posted = end_of_sending(device, wc);
 	if (ret && !posted)
