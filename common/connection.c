@@ -505,12 +505,15 @@ int our_listener_bind(struct our_control *control, struct sockaddr *address, int
 int our_listener_bind_also(struct our_control *control, struct sockaddr *address, int backlog)
 {
 	struct rdma_event_channel *channel = control->cm_id->channel;
-	int ret = OUR_CALL(
-		rdma_create_id(channel, &our_private(control)->second_cm_id, control, RDMA_PS_TCP));
+	struct rdma_cm_id **cm_id = &our_private(control)->second_cm_id;
+	int ret = OUR_CALL(rdma_create_id(channel, cm_id, control, RDMA_PS_TCP));
 
 	if (ret)
 		return our_tell_error(control->config, "rdma_create_id", ret, NULL);
-	return bind_and_listen(control, our_private(control)->second_cm_id, address, backlog);
+	ret = bind_and_listen(control, *cm_id, address, backlog);
+	if (ret)
+		destroy_id(control, cm_id);
+	return ret;
 }
 
 int our_report_no_client(const struct our_control *agent, int error)
