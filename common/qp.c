@@ -77,6 +77,8 @@ void our_free_cq(struct our_control *control)
 	if (ret)
 		our_tell_error(control->config, "ibv_destroy_cq", ret, NULL);
 	control->cq = NULL;
+	free(our_private(control)->behind.wc);
+	our_private(control)->behind = (struct our_behind){ .n = 0 };
 }
 
 int our_cm_make_qp(struct our_control *control, struct ibv_qp_init_attr *attr, const char **call)

@@ -539,8 +539,11 @@ int our_device_take_keepalive(struct our_control *control, struct ibv_wc *wc)
 static void drain_own_cq(struct our_control *control)
 {
 	struct our_batch *batch = &our_private(control)->batch;
+	struct our_behind *behind = &our_private(control)->behind;
 	struct our_device *device = control->device;
 
+	while (behind->n)
+		our_device_post_again(device, &behind->wc[--behind->n]);
 	do {
 		for (; batch->next < batch->polled; batch->next++)
 			our_device_post_again(device, &batch->wc[batch->next]);

@@ -5,6 +5,7 @@
  */
 #include <endian.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/private.h"
@@ -370,12 +371,29 @@ int our_await_time(struct our_control *control, uint64_t until_ns,
 	return ret == ETIMEDOUT && until_ns <= limit_ns ? EAGAIN : ret;
 }
 
+/* What is behind the batch, which is empty, goes into it. Returns how many there are. */
+static int take_behind(struct our_private *one)
+{
+	int n = one->behind.n < OUR_POLL_BATCH ? one->behind.n : OUR_POLL_BATCH;
+
+	if (!n)
+		return 0;
+	one->behind.n -= n;
+	memcpy(one->batch.wc, one->behind.wc, (size_t)n * sizeof(*one->batch.wc));
+	memmove(one->behind.wc, one->behind.wc + n,
+		(size_t)one->behind.n * sizeof(*one->behind.wc));
+	one->batch.next = 0;
+	one->batch.polled = n;
+	return n;
+}
+
 int our_poll_cq(struct our_control *control)
 {
 	struct our_batch *batch = &our_private(control)->batch;
 	int polled;
 
-	if (batch->next != batch->polled) /* our_find_keepalive has found them */
+	/* Those that our_find_keepalive has found come first. */
+	if (batch->next != batch->polled || take_behind(our_private(control)))
 		return batch->polled - batch->next;
 	polled = ibv_poll_cq(control->cq, OUR_POLL_BATCH, batch->wc);
 	control->counters.polls++;
@@ -401,39 +419,64 @@ static bool is_answer(struct our_control *control, const struct ibv_wc *wc)
 	return true;
 }
 
-/* Polls the CQ for as many completions as the batch has room for, behind those that are in it. */
-static int poll_behind(struct our_control *control)
+/* Polls the CQ for as many completions as there is room for, in wcs[*n] to wcs[most - 1]. */
+static int poll_into(struct our_control *control, struct ibv_wc *wcs, int *n, int most)
 {
-	struct our_batch *batch = &our_private(control)->batch;
-	int polled, n = batch->polled - batch->next;
+	int polled = ibv_poll_cq(control->cq, most - *n, wcs + *n);
 
-	memmove(batch->wc, batch->wc + batch->next, (size_t)n * sizeof(*batch->wc));
-	batch->next = 0;
-	batch->polled = n;
-	polled = ibv_poll_cq(control->cq, OUR_POLL_BATCH - n, batch->wc + n);
 	if (polled < 0)
 		return our_tell_error(control->config, "ibv_poll_cq", EIO, NULL);
 	control->counters.completions += (uint64_t)polled;
-	batch->polled += polled;
+	*n += polled;
 	return 0;
 }
 
-/* Takes the completion of a keepalive out of the batch. Returns 0 and *wc, EAGAIN, or EIO. */
-static int take_keepalive(struct our_control *control, struct ibv_wc *wc)
+/* Polls all that is in the CQ, and keeps it behind what is at hand, in this order. */
+static int poll_all(struct our_control *control)
 {
 	struct our_batch *batch = &our_private(control)->batch;
-	int i = 0, ret = poll_behind(control);
+	struct our_behind *behind = &our_private(control)->behind;
+	int ret;
+
+	batch->polled -= batch->next;
+	memmove(batch->wc, batch->wc + batch->next, (size_t)batch->polled * sizeof(*batch->wc));
+	batch->next = 0;
+	ret = behind->n ? 0 : poll_into(control, batch->wc, &batch->polled, OUR_POLL_BATCH);
+	if (ret || (!behind->n && batch->polled < OUR_POLL_BATCH))
+		return ret;
+	if (!behind->wc)
+		behind->wc = calloc((size_t)control->cq->cqe, sizeof(*behind->wc));
+	return behind->wc ? poll_into(control, behind->wc, &behind->n, control->cq->cqe)
+			  : our_tell_error(control->config, "calloc", ENOMEM, NULL);
+}
+
+/* Takes the completion of a keepalive out of wcs[0] to wcs[*n - 1]. Returns whether it was there. */
+static bool take_out(struct ibv_wc *wcs, int *n, struct ibv_wc *wc)
+{
+	int i = 0;
+
+	while (i < *n && wcs[i].wr_id != OUR_WR_ID_KEEPALIVE)
+		i++;
+	if (i == *n)
+		return false;
+	*wc = wcs[i];
+	--*n;
+	memmove(wcs + i, wcs + i + 1, (size_t)(*n - i) * sizeof(*wc));
+	return true;
+}
+
+/* Takes it out of the completions at hand. Returns 0 and *wc, EAGAIN, or another errno value. */
+static int take_keepalive(struct our_control *control, struct ibv_wc *wc)
+{
+	struct our_private *one = our_private(control);
+	int ret = poll_all(control);
 
 	if (ret)
 		return ret;
-	while (i < batch->polled && batch->wc[i].wr_id != OUR_WR_ID_KEEPALIVE)
-		i++;
-	if (i == batch->polled)
-		return EAGAIN;
-	*wc = batch->wc[i];
-	batch->polled--;
-	memmove(batch->wc + i, batch->wc + i + 1, (size_t)(batch->polled - i) * sizeof(*wc));
-	return 0;
+	return take_out(one->batch.wc, &one->batch.polled, wc) ||
+			       take_out(one->behind.wc, &one->behind.n, wc)
+		       ? 0
+		       : EAGAIN;
 }
 
 int our_find_keepalive(struct our_control *control)
@@ -482,10 +525,13 @@ int our_take_next_wc(struct our_control *control, const struct ibv_wc **wc)
 int our_completions_at_hand(const struct our_control *control)
 {
 	const struct our_batch *batch = &our_private(control)->batch;
+	const struct our_behind *behind = &our_private(control)->behind;
 	int i, n = 0;
 
 	for (i = batch->next; i < batch->polled; i++)
 		n += batch->wc[i].wr_id != OUR_WR_ID_KEEPALIVE;
+	for (i = 0; i < behind->n; i++)
+		n += behind->wc[i].wr_id != OUR_WR_ID_KEEPALIVE;
 	return n;
 }
 

@@ -22,6 +22,12 @@ struct our_batch {
 	int next, polled;
 };
 
+/* Those behind a full batch, polled because the library looked for one of its own. */
+struct our_behind {
+	struct ibv_wc *wc; /* as many as the CQ has; NULL: none so far */
+	int n;
+};
+
 /* The state of keepalives, where a way of waiting has them: see ping-sr-2/keepalive.h. */
 struct our_keepalive {
 	uint64_t completions; /* the connection's counter, when it was last checked */
@@ -73,6 +79,7 @@ struct our_private {
 	uint64_t until_ns;      /* the limit of this wait, once it is known; 0: not yet */
 	struct our_comp_channels *comp_channels; /* of a loop that serves many; NULL: its own */
 	struct our_batch batch;
+	struct our_behind behind;
 	struct our_posted posted;
 
 	/* While nothing comes: see our_idle */
@@ -374,7 +381,7 @@ int our_poll_cq(struct our_control *control);
 /*
  * Whether the keepalive that is under way has completed: looks for it among the completions at hand
  * and in the CQ, and keeps the others for those who take them. So a keepalive is found on a
- * connection whose completions nobody takes, too; but not behind OUR_POLL_BATCH others.
+ * connection whose completions nobody takes, too.
  *
  * Returns 0: it was answered; EAGAIN: it has not completed; or how it has failed, as
  * our_await_completion does.
