@@ -159,9 +159,11 @@ int our_device_take_keepalive(struct our_control *control, struct ibv_wc *wc);
 
 /*
  * A completion that is not handed out any more: if it is of a receive from the shared queue, posts
- * that again. Returns 0 or an errno value, reported.
+ * that again. `owner` may have receives of its own; NULL: it is gone. Returns 0 or an errno value,
+ * reported.
  */
-int our_device_post_again(struct our_device *device, const struct ibv_wc *wc);
+int our_device_post_again(struct our_device *device, const struct our_control *owner,
+			  const struct ibv_wc *wc);
 
 /*
  * From when its QP has been created until it is destroyed, completions of the shared CQ find the

@@ -433,31 +433,35 @@ static void await_last_receive(struct our_control *control)
  * program may have posted others to the queue, into memory of its own: only it can post these again.
  * Their wr_ids differ from those of all buffers, most likely in the upper half.
  */
-int our_device_post_again(struct our_device *device, const struct ibv_wc *wc)
+int our_device_post_again(struct our_device *device, const struct our_control *owner,
+			  const struct ibv_wc *wc)
 {
 	uint64_t index = wc->wr_id & ~OUR_WR_ID_RECV;
 
-	if (!device->srq || !our_is_recv(wc->wr_id) || index >= device->memory.n_buffers)
+	if (!device->srq || !our_is_recv(wc->wr_id) || index >= device->memory.n_buffers ||
+	    (owner && owner->srq != device->srq))
 		return 0;
 	return our_device_post_recv(device, (uint32_t)index);
 }
 
 /* What is taken out of the completions at hand: see drain_shared_cq. */
 struct sought {
-	uint32_t qp_num;
+	const struct our_control *control;
 	struct ibv_wc *keepalive; /* where to copy that of its keepalive; NULL: all of it goes */
 	bool found;
 };
 
 static bool is_sought(struct our_device *device, const struct ibv_wc *wc, struct sought *sought)
 {
-	if (wc->qp_num != sought->qp_num || (sought->keepalive && wc->wr_id != OUR_WR_ID_KEEPALIVE))
+	if (wc->qp_num != sought->control->qp->qp_num ||
+	    (sought->keepalive && wc->wr_id != OUR_WR_ID_KEEPALIVE))
 		return false;
 	sought->found = true;
 	if (sought->keepalive)
 		*sought->keepalive = *wc;
 	else
-		our_device_post_again(device, wc); /* what was sent: see `sending` */
+		our_device_post_again(device, sought->control,
+				      wc); /* what was sent: see `sending` */
 	return true;
 }
 
@@ -528,7 +532,7 @@ static int drain_shared_cq(struct our_device *device, struct sought *sought)
 
 int our_device_take_keepalive(struct our_control *control, struct ibv_wc *wc)
 {
-	struct sought sought = { .qp_num = control->qp->qp_num, .keepalive = wc };
+	struct sought sought = { .control = control, .keepalive = wc };
 	int ret = drain_shared_cq(control->device, &sought);
 
 	control->counters.completions += sought.found;
@@ -543,10 +547,10 @@ static void drain_own_cq(struct our_control *control)
 	struct our_device *device = control->device;
 
 	while (behind->n)
-		our_device_post_again(device, &behind->wc[--behind->n]);
+		our_device_post_again(device, control, &behind->wc[--behind->n]);
 	do {
 		for (; batch->next < batch->polled; batch->next++)
-			our_device_post_again(device, &batch->wc[batch->next]);
+			our_device_post_again(device, control, &batch->wc[batch->next]);
 		batch->next = 0;
 		batch->polled = ibv_poll_cq(control->cq, OUR_POLL_BATCH, batch->wc);
 	} while (batch->polled > 0);
@@ -557,7 +561,7 @@ static void drain_own_cq(struct our_control *control)
 
 void our_give_back_receives(struct our_control *control)
 {
-	struct sought all = { .qp_num = control->qp->qp_num };
+	struct sought all = { .control = control };
 	struct our_device *device = control->device;
 
 	await_last_receive(control);

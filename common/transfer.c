@@ -572,7 +572,7 @@ static int take_one(struct our_device *device, const struct ibv_wc *wc,
 	int ret, posted;
 
 	if (!owner) { /* what was sent from a buffer was given back with the connection */
-		ret = our_device_post_again(device, wc);
+		ret = our_device_post_again(device, NULL, wc);
 		return ret ? ret : EAGAIN;
 	}
 	owner->counters.completions++;
@@ -583,7 +583,7 @@ static int take_one(struct our_device *device, const struct ibv_wc *wc,
 	owner->device_sends -= is_echo(wc);
 	posted = end_of_sending(device, wc);
 	if (ret && !posted)
-		posted = our_device_post_again(device, wc);
+		posted = our_device_post_again(device, owner, wc);
 	if (posted)
 		*control = NULL;
 	if (posted || ret)
