@@ -51,6 +51,7 @@ UNIT_TESTS(a_wait_for_a_time_ends_with_it_or_with_a_completion, UNIT_LENGTH(wait
 	const struct our_config with_notes = { .waiting.completions = &noted };
 	struct our_private waiting = { .head = { .role = OUR_CLIENT,
 						 .config = &with_notes,
+						 .accepted = true,
 						 .wait_until_ns = waits[_i].limit_ns } };
 	struct our_completion completion = { 0 };
 
