@@ -120,6 +120,24 @@ static int look_after(struct our_control *client)
 	return ret;
 }
 
+/* More than are polled at a time: WRITEs of no bytes. */
+static int look_after_full(struct our_control *client)
+{
+	struct ibv_send_wr wr = { .opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SIGNALED };
+	int i;
+
+	for (i = 0; i < 20; i++)
+		must(our_post(client, &wr, NULL), "post");
+	return look_after(client);
+}
+
+/* Of a connection without a QP. */
+static int await_none(struct our_control *client)
+{
+	our_disconnect(client);
+	return await_send(client);
+}
+
 static int await_end(struct our_control *client)
 {
 	return our_await_disconnect(client, 0);
@@ -133,7 +151,8 @@ static const struct {
 } questions[] = {
 	{ "signaled", send_signaled },       { "unsignaled", send_unsignaled },
 	{ "by-verb", send_by_verb },         { "look-after", look_after },
-	{ "look-after-shared", look_after }, { "await-end", await_end },
+	{ "look-after-shared", look_after }, { "look-after-full", look_after_full },
+	{ "await-none", await_none },        { "await-end", await_end },
 	{ "await-end-soon", await_end },
 };
 

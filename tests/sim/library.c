@@ -209,6 +209,109 @@ static int post_wrong_list(void)
 	return 0;
 }
 
+/* ---- Beginnings and ends ---- */
+
+/* The peer leaves after a message: whoever has seen the end, takes what came before, and is told again. */
+static int take_after_end(void)
+{
+	struct our_completion completion;
+
+	connect_both(NULL);
+	must(our_post_recv(client, 0), "our_post_recv");
+	must(our_post_send(agent, 0, SIZE), "our_post_send");
+	take(agent, 1);
+	our_start_disconnect(agent);
+	must(our_await_disconnect(client, 0), "our_await_disconnect");
+	client->wait_until_ns = UINT64_MAX;
+	take(client, 1);
+	printf("then: %s\n", strerror(our_await_completion(client, &completion)));
+	close_both();
+	return 0;
+}
+
+static void *send_one(void *unused)
+{
+	be_client(unused);
+	must(our_post_send(client, 0, SIZE), "our_post_send");
+	return unused;
+}
+
+/* An agent that waits for its first message only. */
+static int accept_and_take(void)
+{
+	pthread_t thread;
+
+	must(pthread_create(&thread, NULL, send_one, NULL), "pthread_create");
+	must(our_get_request(listener, &agent), "our_get_request");
+	must(our_migrate_id(agent), "our_migrate_id");
+	set_up(agent);
+	must(our_post_recv(agent, 0), "our_post_recv");
+	must(our_agent_accept(agent, NULL, 0), "our_agent_accept");
+	take(agent, 1);
+	pthread_join(thread, NULL);
+	printf("connected: %d, accepted: %d\n", agent->connected, agent->accepted);
+	close_both();
+	return 0;
+}
+
+static int bind_also_twice(void)
+{
+	struct sockaddr_in other = address;
+	struct our_control *second;
+	int i;
+
+	other.sin_port = htons(12322);
+	must(our_create_control_struct(&config, OUR_LISTENER, &second),
+	     "our_create_control_struct");
+	must(our_create_id(second), "our_create_id");
+	must(our_listener_bind(second, (struct sockaddr *)&other, 1), "our_listener_bind");
+	for (i = 0; i < 2; i++)
+		printf("also: %s\n",
+		       strerror(our_listener_bind_also(second, (struct sockaddr *)&address, 1)));
+	our_close(second);
+	return 0;
+}
+
+/* The test has the device removed at ibv_query_device. */
+static int get_after_removal(void)
+{
+	struct ibv_device_attr attr;
+	int i, ret;
+
+	ibv_query_device(listener->verbs, &attr);
+	for (i = 0; i < 2; i++) {
+		ret = our_get_request(listener, &agent);
+		printf("%s, agent: %d\n", strerror(ret), !!agent);
+	}
+	return 0;
+}
+
+static void *be_refused(void *unused)
+{
+	must(our_create_control_struct(&config, OUR_CLIENT, &client), "our_create_control_struct");
+	must(our_create_id(client), "our_create_id");
+	must(our_client_bind(client, (struct sockaddr *)&address), "our_client_bind");
+	set_up(client);
+	printf("client: %s\n", our_client_connect(client, NULL, 0) ? "refused" : "connected");
+	our_close(client);
+	return unused;
+}
+
+/* The test has rdma_migrate_id fail. */
+static int reject_without_channel(void)
+{
+	pthread_t thread;
+	int ret;
+
+	must(pthread_create(&thread, NULL, be_refused, NULL), "pthread_create");
+	must(our_get_request(listener, &agent), "our_get_request");
+	ret = our_migrate_id(agent);
+	our_agent_reject(agent, ret);
+	our_close(agent);
+	pthread_join(thread, NULL);
+	return 0;
+}
+
 /* ---- Shared receive queues ---- */
 
 /* A part makes a queue of its own, and is told when it is low. */
@@ -287,6 +390,31 @@ static int post_own_receive(void)
 	return 0;
 }
 
+/* A connection of the device with receives of its own, whose indices are those of buffers of the queue. */
+static int have_own_receives(void)
+{
+	struct our_device *device;
+	pthread_t thread;
+	uint32_t i;
+
+	must(our_create_device(&config, listener->verbs, &device), "our_create_device");
+	must(our_device_create_cq(device, 4 * MOST), "our_device_create_cq");
+	must(our_device_create_srq(device, MOST, SIZE), "our_device_create_srq");
+	must(pthread_create(&thread, NULL, be_client, NULL), "pthread_create");
+	must(our_get_request(listener, &agent), "our_get_request");
+	must(our_migrate_id(agent), "our_migrate_id");
+	must(our_use_device(agent, device), "our_use_device");
+	agent->srq = NULL;
+	set_up(agent);
+	for (i = 0; i < MOST; i++)
+		must(our_post_recv(agent, i), "our_post_recv");
+	must(our_agent_connect(agent, NULL, 0), "our_agent_connect");
+	pthread_join(thread, NULL);
+	close_both();
+	our_close_device(device);
+	return 0;
+}
+
 /* The device closes a connection that its user has disconnected, and no more. */
 static int leave_to_device(void)
 {
@@ -357,6 +485,12 @@ static const struct {
 	{ "unsignaled", post_unsignaled },
 	{ "long-list", post_long_list },
 	{ "wrong-list", post_wrong_list },
+	{ "take-after-end", take_after_end },
+	{ "accept-and-take", accept_and_take },
+	{ "bind-also-twice", bind_also_twice },
+	{ "get-after-removal", get_after_removal },
+	{ "reject-without-channel", reject_without_channel },
+	{ "own-receives", have_own_receives },
 	{ "own-queue", have_own_queue },
 	{ "own-receive", post_own_receive },
 	{ "left-to-device", leave_to_device },

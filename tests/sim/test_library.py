@@ -16,6 +16,12 @@ SAID = {
     "unsignaled": [f"one more: {FULL}", "with its completion: Success", "the last one: Success", f"one more: {FULL}"],
     "long-list": [f"5 of 7, then: {FULL}", "the list is whole: yes"],
     "wrong-list": [f"1 of 3, then: {WRONG}"],
+    "take-after-end": ["then: Connection reset by peer"],
+    "accept-and-take": ["connected: 1, accepted: 1"],
+    "bind-also-twice": ["also: Address already in use"] * 2,
+    "get-after-removal": ["No such device, agent: 0"] * 2,
+    "reject-without-channel": ["client: refused"],
+    "own-receives": [],
     "own-queue": ["low: 0", "low: 1, of the whole: 0", f"another queue: {WRONG}"],
     "own-receive": [],
     "left-to-device": [],
@@ -23,11 +29,15 @@ SAID = {
 }
 
 
+FAULTS = {"get-after-removal": "0:ibv_query_device:1:REMOVAL", "reject-without-channel": "0:rdma_migrate_id:1:ENOMEM"}
+
+
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("question", SAID)
 def test_what_the_library_does(question: str, device: str) -> None:
-    run = simulate([["build/tests/sim/library", question]], "--device", device)
-    assert run.out.splitlines() == SAID[question] and not run.exit, run.why()
+    fault = ["--fail", FAULTS[question]] if question in FAULTS else []
+    run = simulate([["build/tests/sim/library", question]], "--device", device, *fault)
+    assert run.out.splitlines() == SAID[question] and not run.exit and run.left == "nothing", run.why()
 
 
 @pytest.mark.parametrize("device", ["roce", "roce-6.12", "iwarp"])
@@ -39,6 +49,8 @@ def test_a_shared_queue_outlasts_clients_that_are_killed(device: str) -> None:
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_no_buffer_is_posted_twice(device: str) -> None:
-    run = simulate([["build/tests/sim/library", "own-receive"]], "--strict", "--device", device)
+@pytest.mark.parametrize("question", ["own-receive", "own-receives"])
+def test_no_buffer_is_posted_twice(question: str, device: str) -> None:
+    run = simulate([["build/tests/sim/library", question]], "--strict", "--device", device)
     assert run.statuses == [0] and "has memory of one that is posted" not in run.wrong, run.why()
+    assert "ibv_post_srq_recv" not in run.err, run.why()

@@ -34,7 +34,9 @@ ROWS = [
     # Its host answers that there is no receive: it is not dead. The client asks after 2 s, the server after 5 s.
     *(Patience(how, "Connection timed out", 60, 60, "the peer said nothing for 60 s", transports="RoCE") for how in ("signaled", "unsignaled", "by-verb")),
     # Neither side takes a completion.
-    *(Patience(how, "no error", 100, 100) for how in ("look-after", "look-after-shared")),
+    *(Patience(how, "no error", 100, 100) for how in ("look-after", "look-after-shared", "look-after-full")),
+    Patience("look-after-full", "Connection reset by peer", 18, 22, silent=True, transports="RoCE"),  # the first of them has failed
+    Patience("await-none", "Connection timed out", 67, 67, "the peer said nothing for 60 s", True, "RoCE"),
     *(
         Patience(how, ends, least_s, most_s, DEAD[transport], True, transport)
         for how in ("look-after", "look-after-shared", "await-end")
