@@ -128,6 +128,8 @@ def _entries(archive: Path, target: Path, left: dict[tuple[str, ...], int], of_c
 
 def unpacked(archive: Path, scratch: Path, left: dict[tuple[str, ...], int]) -> Path:
     """A folder with what a student's zip has. Raises Refused."""
+    if not archive.is_file():  # nor a named pipe or a device, which may have no end
+        raise Refused("it is no file")
     if archive.stat().st_size > LARGEST_ZIP:
         raise Refused(f"a zip of more than {LARGEST_ZIP} bytes")
     target = scratch / str(sum(1 for _ in scratch.iterdir()))
