@@ -24,7 +24,7 @@ from .hand_ins import HandIn, Refused, hand_ins
 from .reasons import printable
 
 FORMULA = re.compile(r"(^|[;\t])(?=\s*['=+\-@\uff1d\uff0b\uff0d\uff20])")  # a spreadsheet may take ; for the end of a cell
-SAID_HOURS = re.compile(r"mark: (\d+(?:[.,]\d+)?)")
+SAID_HOURS = re.compile(r"mark: (\d{1,3}(?:[.,]\d{1,3})?)(?!\d)")
 
 
 @dataclass
