@@ -27,10 +27,12 @@ from .hand_ins import LONGEST_SOURCE
 
 BUILD_POINTS = 10
 # Compiles a file, with nothing in it that tells the compiler not to warn: no such pragma, wherever a macro puts it, and no
-# line that says that the rest is of a system header. gcc keeps both in what it has preprocessed.
+# line that says that the rest is of a system header. gcc keeps both in what it has preprocessed. The first warning is
+# printed without the file's name, which may be anything.
 ALL_WARNINGS = r"""gcc -std=c11 -D_GNU_SOURCE -I. -E -C "$1" |
 sed -E '/^# *pragma (GCC|clang) (diagnostic|system_header)/d; s/^(# [0-9]+ "[^"]*").*/\1/' |
-gcc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Wshadow -O2 -x c -fpreprocessed -c -o /dev/null - || true"""
+gcc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Wshadow -O2 -fno-diagnostics-show-caret -x c -fpreprocessed -c -o /dev/null - 2>&1 |
+grep -a -m1 -o 'warning: .*' >&2 || true"""
 LAB_LIMIT_S = 1500
 PART_OF_ANOTHER = re.compile(r"^\s|^make\b|^collect2:|^In file included|: In function |messages:$|^compilation term")
 
