@@ -2,7 +2,8 @@
 /*
  * For the exercise "statistics": puts the numbers of its command line into a histogram, and shows what
  * that says of them. Linked with the submission's measure/histogram.c. With "-" it waits, and the
- * grader calls the function from outside: course/call.py.
+ * grader calls the function from outside: course/call.py. The functions of a histogram keep no state
+ * of their own, so another one does not matter to the first, and a copy is as good.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,30 +22,32 @@ enum question {
 	PERCENTILE
 }; /* as course/judges.py has them */
 
-static struct our_histogram histogram;
+static struct our_histogram histogram, other;
 
 /* A percentile is asked for in tenths of a percent. The mean is returned as the bits of a double. */
 static uint64_t ask(uint64_t question, uint64_t value)
 {
+	struct our_histogram copy = histogram;
 	double mean;
 	uint64_t bits;
 
 	switch ((enum question)question) {
 	case ADD:
 		our_histogram_add(&histogram, value);
+		our_histogram_add(&other, 3 * value);
 		return histogram.count;
 	case COUNT:
-		return histogram.count;
+		return copy.count;
 	case MIN:
-		return histogram.min;
+		return copy.min;
 	case MAX:
-		return histogram.max;
+		return copy.max;
 	case MEAN:
-		mean = our_histogram_mean(&histogram);
+		mean = our_histogram_mean(&copy);
 		memcpy(&bits, &mean, sizeof(bits));
 		return bits;
 	case PERCENTILE:
-		return our_histogram_percentile(&histogram, (double)value / 10);
+		return our_histogram_percentile(&copy, (double)value / 10);
 	}
 	return 0;
 }
@@ -56,6 +59,7 @@ int main(int argc, char **argv)
 	int word;
 
 	our_histogram_reset(&histogram);
+	our_histogram_reset(&other);
 	if (argc == 2 && !strcmp(argv[1], "-")) {
 		printf("%p\n", (void *)ask);
 		fflush(stdout);
