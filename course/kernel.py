@@ -35,7 +35,7 @@ def gave_up(also: Judge) -> Judge:
     def judge(result: Result) -> str:
         times = seen(result["client"], "rdma_connect") or 0
         many = f"your client called rdma_connect {times} times; expected: once, as the error does not say that nobody listens"
-        return many if times > 1 else also(result)
+        return many if times > 1 else also(result) or many * (times < 1)
 
     return judge
 
@@ -79,4 +79,4 @@ def limited(result: Result) -> str:
     if not all(armed):
         return "your server set the limit to 0, which means: no event"
     few = f"your server armed the limit {len(armed)} times, and it was reached {low} times; expected: armed again each time"
-    return few if len(armed) < LEAST_ARMED else ""
+    return few if min(len(armed), low) < LEAST_ARMED else ""
