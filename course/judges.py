@@ -156,9 +156,11 @@ def work_requests(of: Result, call: str) -> list[Result]:
 
 
 def sends(of: Result, *opcodes: str) -> list[Result]:
-    """The messages that were sent, in order: as soft-RoCE saw them. With soft-iWARP only the trace has them."""
-    every = seen(of, "sends") or work_requests(of, "ibv_post_send")
-    return [wr for wr in every if wr.get("opcode") in (opcodes or ("SEND",))]
+    """The messages that were sent, in order, with any opcode or with one of these: as soft-RoCE saw them. With soft-iWARP
+    only the trace has them."""
+    every = seen(of, "sends")
+    every = work_requests(of, "ibv_post_send") if every is None else every
+    return [wr for wr in every if not opcodes or wr.get("opcode") in opcodes]
 
 
 def signaled(every: int, count: int) -> Judge:

@@ -171,7 +171,7 @@ class Case:
         self.what = {name: case[name] for name in ("server", "client", "holder") if name in case}
         self.steps = case.get("steps") or DEFAULT_STEPS[tuple(name for name in ("server", "client") if name in case)]
         self.seconds, self.idle_seconds = case["seconds"], case.get("idle_seconds")
-        self.port, self.user = port, jail.new_user()
+        self.port, self.user, self.transport = port, jail.new_user(), case["transport"]
         self.sides: dict[str, Side] = {}
         self.result: dict[str, Any] = {}
         self.meter: list[list[float]] = []  # a clock, and the CPU time of what is in the jail
@@ -190,7 +190,8 @@ class Case:
 
     def seen(self) -> dict[str, Any]:
         """What the kernel has seen of the submission."""
-        return witness.now([side.process.pid for side in self.sides.values() if not side.own])
+        found = witness.now([side.process.pid for side in self.sides.values() if not side.own])
+        return found if self.transport == "RoCE" else {**found, "sends": None}  # soft-iWARP is not watched
 
     def await_seen(self, name: str, call: str, times: int) -> None:
         """Waits until the kernel has seen a call of the submission that many times, or a side has ended, or the limit is
