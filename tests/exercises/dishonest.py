@@ -74,6 +74,11 @@ def spins(source: str) -> str:
 
 
 ARM = "	int ret = OUR_CALL(ibv_modify_srq(pool->device->srq, &attr, IBV_SRQ_LIMIT));"
+TEN_TIMES = """	static int times;
+	int ret = 0;
+
+	while (!ret && times++ < 10)
+		ret = OUR_CALL(ibv_modify_srq(pool->device->srq, &attr, IBV_SRQ_LIMIT));"""
 ESCAPES = """	fputs("\\033]0;owned\\a\\033[2J\\xe2\\x80\\xae\\n", stderr);
 	_exit(3);"""
 
@@ -90,6 +95,8 @@ SOLUTIONS = [
     Solution("ping-sr-2e", "the starting tree, forged", forged(begins("ping-sr-2e")), 0, 10, "counts only together"),
     Solution("retry", "after any error", swap("if (ret != ECONNREFUSED)", "if (!ret || ret == EINTR)"), 40, 70, "rdma_connect", lazy=True),
     Solution("srq", "armed once", swap(ARM, "	static int times;\n" + ARM.replace("=", "= times++ ? 0 :", 1)), 40, 70, "armed", lazy=True),
+    Solution("srq", "armed ten times at once", swap(ARM, TEN_TIMES), 40, 70, "it was reached", lazy=True),
+    Solution("statistics", "keeps all values", lambda _: (Path(__file__).parent / "attacks/keep.c").read_text(), 10, 40, "percentile"),
     Solution("asleep", "spins, and never blocks", spins, 0, 70, "looked", lazy=True),
     Solution("verify", "has a warning, and ignores it", lambda source: f"{source}\n{SILENCERS['_Pragma']}", 95, 95, "defined but not used"),
     Solution("verify", "says escape sequences", before_main(ESCAPES), 0, 10, r"\x1b[2J"),

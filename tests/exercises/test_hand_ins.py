@@ -205,10 +205,13 @@ def test_what_it_does_not_overwrite(tmp_path: Path, run: Run) -> None:
 
 
 def test_one_does_not_end_the_others(tmp_path: Path, run: Run) -> None:
-    """A name that is not UTF-8, links that lead to each other, a grader that raises, figures that are none."""
+    """A name that is not UTF-8, links that lead to each other, a grader that raises, figures that are none; a named pipe for a
+    zip, which has no writer; and hours that make a cell that no table can have."""
     for name in (b"ada", b"b\xffb", b"eve", b"loop", b"zed"):
         written(Path(os.fsdecode(os.fsencode(tmp_path / "class") + b"/" + name)), TREE)
     (tmp_path / "class/loop/HOURS").symlink_to("HOURS")
+    (tmp_path / "class/zed/HOURS").write_text("mark: " + 150_000 * "1")
+    os.mkfifo(tmp_path / "class/pipe.zip")
 
     def grader(command: list[str], limit_s: float) -> tuple[int, str]:
         name = command[4]
@@ -221,7 +224,7 @@ def test_one_does_not_end_the_others(tmp_path: Path, run: Run) -> None:
 
     assert run(grader)[0] == 1
     assert [(row["submission"], row["points"]) for row in rows(tmp_path)] == [
-        ("ada", ""), ("b\\udcffb", "70"), ("eve", ""), ("loop", "70"), ("zed", "70")]  # fmt: skip
+        ("ada", ""), ("b\\udcffb", "70"), ("eve", ""), ("loop", "70"), ("pipe.zip", "0"), ("zed", "70")]  # fmt: skip
 
 
 def test_where_it_was(tmp_path: Path, run: Run) -> None:

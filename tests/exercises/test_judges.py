@@ -107,17 +107,18 @@ def test_who_does_not() -> None:
 
 def test_who_tries_again() -> None:
     refused = judges.complains("refused us")
-    for times, err, reason in ((1, "refused us", ""), (7, "refused us", "called rdma_connect 7 times"), (1, "gone", "expected: 'refused us'")):
+    for times, err, reason in ((1, "refused us", ""), (0, "refused us", "called rdma_connect 0 times"), (7, "refused us", "called rdma_connect 7 times"), (1, "gone", "expected: 'refused us'")):
         found = kernel.gave_up(refused)({"client": {**of(1, err=err), "kernel": {"rdma_connect": times}}})
         assert (reason in found) and bool(found) == bool(reason)
 
 
 def test_who_arms_again() -> None:
-    table: list[tuple[list[int], str]] = [
-        ([1] * 40, ""), ([1], "armed the limit 1 times, and it was reached 1 times"), ([1, 0] * 9, "limit to 0"), ([], "did not call")
+    table: list[tuple[list[int], int, str]] = [
+        ([1] * 40, 39, ""), ([1], 1, "armed the limit 1 times, and it was reached 1 times"), ([1, 0] * 9, 9, "limit to 0"), ([], 0, "did not call"),
+        ([1] * 40, 1, "armed the limit 40 times, and it was reached 1 times"),
     ]  # fmt: skip
-    for limits, reason in table:
-        found = kernel.limited({"server": {**of(), "kernel": {"limits": limits, "low": len(limits)}}})
+    for limits, low, reason in table:
+        found = kernel.limited({"server": {**of(), "kernel": {"limits": limits, "low": low}}})
         assert (reason in found) and bool(found) == bool(reason)
 
 
@@ -154,6 +155,18 @@ def test_what_was_posted() -> None:
             found = judge(result)
             assert (found == "") == (count == 20), f"{name}: {found}"
             assert ("" if count == 20 else f"posted {count} ") in found
+
+
+def test_the_trace_is_not_asked_for_what_the_kernel_watches() -> None:
+    """What the kernel has not seen was not sent, and what was sent otherwise counts, too."""
+    judge, trace = judges.signaled(1, 1), (post("SEND", flags="SIGNALED"),)
+    table: list[tuple[list[Result] | None, str]] = [
+        (None, ""), ([], "posted 0 sends"), ([{"opcode": "SEND", "flags": "SIGNALED"}], ""),
+        ([{"opcode": "SEND_WITH_IMM"}, {"opcode": "SEND", "flags": "SIGNALED"}], "send 1 of your client was not signaled"),
+    ]  # fmt: skip
+    for kernel_saw, reason in table:
+        found = judge({"client": {**of(trace=trace), "kernel": {"sends": kernel_saw}}})
+        assert (reason in found) and bool(found) == bool(reason), kernel_saw
 
 
 def test_receives_of_a_pool() -> None:

@@ -5,6 +5,8 @@ course/witness.py, with a trace as the kernel writes it.
 Contract: the layout of a line of the trace is that of Linux 6.1 and 6.12 with the option record-tgid.
 """
 
+from pathlib import Path
+
 import pytest
 
 from course import run_cases, witness
@@ -68,9 +70,9 @@ def line(process: int, event: str, thread: int = 0, name: str = "client") -> str
     return f"{name:>16}-{thread or process:<7} ({tgid}) [001] d..2.    30.671763: {event}\n"
 
 
-def post(process: int, queue_pair: int, kernel: int = 0, thread: int = 0) -> str:
+def post(process: int, queue_pair: int, thread: int = 0) -> str:
     """A process posts."""
-    return line(process, f"post: (rxe_post_send+0x0/0x4b0 [rdma_rxe]) qp={queue_pair:#x} kernel={kernel:#x}", thread)
+    return line(process, f"post: (rxe_post_send+0x0/0x4b0 [rdma_rxe]) qp={queue_pair:#x}", thread)
 
 
 def sent(queue_pair: int, flags: int = 2, opcode: int = 2, imm: int = 0) -> str:
@@ -95,7 +97,20 @@ def test_a_partner_is_left_out() -> None:
 
 
 def test_the_kernels_own_queue_pair_is_left_out() -> None:
-    assert flags(post(OWN, 1, kernel=0x1234) + sent(1)) == []
+    """Both sides connect by it."""
+    assert flags(post(OWN, 1) + post(PARTNER, 1) + sent(1)) == []
+
+
+@pytest.mark.parametrize("lost", [0, 7])
+def test_a_trace_that_is_not_whole_shows_nothing(lost: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that nobody can drown what was seen."""
+    monkeypatch.setattr(witness, "TRACING", tmp_path)
+    for cpu, overrun in (("cpu0", 0), ("cpu1", lost)):
+        (tmp_path / "per_cpu" / cpu).mkdir(parents=True)
+        (tmp_path / "per_cpu" / cpu / "stats").write_text(f"entries: 9\noverrun: {overrun}\ncommit overrun: 0\n")
+    (tmp_path / "trace").write_text(post(OWN, 1) + sent(1) + connected(OWN, 0))
+    found = witness.now([PARTNER])
+    assert (len(found["sends"]), found["rdma_connect"]) == ((0, 0) if lost else (1, 1))
 
 
 def test_another_process_of_the_submission_counts() -> None:

@@ -46,3 +46,9 @@ def test_a_warning_is_heard(name: str, tmp_path: Path) -> None:
     assert silent.stderr == "", "this silences nothing"
     mark = grade.mark_of_build(0, warnings(tmp_path, "a.c"))
     assert mark.points == grade.BUILD_POINTS // 2 and "defined but not used" in mark.reason
+
+
+def test_a_warning_is_heard_in_a_file_of_any_name(tmp_path: Path) -> None:
+    """This one looks like a line that gcc quotes, below a note."""
+    (tmp_path / "a.c").write_text(f'#pragma message "x"\n#line 1 " a.c"\n{dishonest.UNUSED}')
+    assert grade.mark_of_build(0, warnings(tmp_path, "a.c")).points == grade.BUILD_POINTS // 2
