@@ -145,25 +145,26 @@ void sim_put_completion(struct sim_ring *ring, const struct ibv_wc *wc)
 			 __ATOMIC_RELEASE);
 }
 
-uint32_t sim_next_completion(const struct sim_ring *ring)
+void sim_watch_taken(struct sim_ring *ring)
 {
-	return ring->entries ? 0 : ring->shared->consumer_index;
+	if (ring->shared)
+		ring->seen = ring->shared->consumer_index;
 }
 
-bool sim_read_taken(struct sim_ring *ring, uint32_t *index, struct ibv_wc *wc)
+bool sim_read_taken(struct sim_ring *ring, struct ibv_wc *wc)
 {
 	const struct ib_uverbs_wc *taken;
 
 	if (ring->entries)
 		return sim_siw_read_taken(ring, wc);
-	if (*index == ring->shared->consumer_index)
+	if (ring->seen == ring->shared->consumer_index)
 		return false;
-	taken = entry(ring, *index);
+	taken = entry(ring, ring->seen);
 	*wc = (struct ibv_wc){ .wr_id = taken->wr_id,
 			       .status = (enum ibv_wc_status)taken->status,
 			       .opcode = (enum ibv_wc_opcode)taken->opcode,
 			       .qp_num = taken->qp_num };
-	*index = next(ring, *index);
+	ring->seen = next(ring, ring->seen);
 	return true;
 }
 

@@ -23,7 +23,11 @@ struct sim_request;
 struct sim_ring {
 	struct rxe_queue_buf *shared; /* with librxe; NULL: it is none of soft-RoCE's */
 	void *memory;                 /* that it is in */
-	uint32_t seen;                /* the first entry that the device has not read, or written */
+	/*
+	 * The first entry that the device has not read, or written; of soft-RoCE's completions, the
+	 * first that it has not seen taken out.
+	 */
+	uint32_t seen;
 	/* Of soft-iWARP: */
 	void *entries; /* shared with libsiw; NULL: it is none of these */
 	uint32_t slots, done;
@@ -83,11 +87,11 @@ size_t sim_bytes_of_completion(void);
 void sim_put_completion(struct sim_ring *ring, const struct ibv_wc *wc);
 
 /*
- * Reads the completion at an index, if the library has taken it out already, and moves the index on.
- * sim_next_completion is where the library takes out the next one.
+ * Reads the next completion that the library has taken out since sim_watch_taken. Returns false if there
+ * is none.
  */
-uint32_t sim_next_completion(const struct sim_ring *ring);
-bool sim_read_taken(struct sim_ring *ring, uint32_t *index, struct ibv_wc *wc);
+void sim_watch_taken(struct sim_ring *ring);
+bool sim_read_taken(struct sim_ring *ring, struct ibv_wc *wc);
 
 /* The next request that the library has put into the ring of a QP, or NULL. It is the caller's. */
 struct sim_request *sim_read_send(struct sim_qp *qp);

@@ -23,7 +23,6 @@ struct lock {
 	const void *place;
 	struct sim_object *owner;
 	struct sim_recv_queue *recvs; /* that it guards; NULL: completions, or sends */
-	uint32_t next; /* of completions: the first that was there when it was taken */
 };
 static LIST_HEAD(locks, lock) buckets[BUCKETS];
 
@@ -116,7 +115,7 @@ static void poll_cq(struct lock *lock)
 		sim_found();
 	else
 		sim_idle(cq);
-	lock->next = sim_next_completion(&cq->ring);
+	sim_watch_taken(&cq->ring);
 }
 
 /* What the library has taken out meanwhile. */
@@ -125,7 +124,7 @@ static void see_taken(struct lock *lock)
 	struct sim_cq *cq = (struct sim_cq *)lock->owner;
 	struct ibv_wc wc;
 
-	while (sim_read_taken(&cq->ring, &lock->next, &wc)) {
+	while (sim_read_taken(&cq->ring, &wc)) {
 		if (wc.status == IBV_WC_WR_FLUSH_ERR && wc.opcode == IBV_WC_RECV)
 			sim_end_flushed(&wc);
 		sim_trace_completion(&wc);
