@@ -323,6 +323,7 @@ int sim_check_path(const struct sim_device *device, uint32_t port, const struct 
 
 int sim_judge_mr(const struct sim_device *device, uint64_t length, unsigned int access);
 int sim_judge_cq(const struct sim_device *device, uint32_t cqe, uint32_t vector, uint32_t *depth);
+int sim_judge_resize(const struct sim_cq *cq, uint32_t cqe);
 int sim_judge_srq(const struct sim_device *device, uint32_t *max_wr, uint32_t max_sge);
 int sim_judge_qp(const struct sim_device *device, enum ibv_qp_type type, struct ibv_qp_cap *cap);
 

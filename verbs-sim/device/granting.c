@@ -67,6 +67,15 @@ int sim_judge_cq(const struct sim_device *device, uint32_t cqe, uint32_t vector,
 	return sim_has_room(device, SIM_CQ) ? 0 : ENOMEM;
 }
 
+int sim_judge_resize(const struct sim_cq *cq, uint32_t cqe)
+{
+	const struct sim_traits *traits = sim_traits(cq->context);
+
+	if (traits->iwarp)
+		return EOPNOTSUPP;
+	return cqe && cqe <= (uint32_t)traits->attr.max_cqe && cqe >= sim_pending(cq) ? 0 : EINVAL;
+}
+
 int sim_judge_srq(const struct sim_device *device, uint32_t *max_wr, uint32_t max_sge)
 {
 	const struct ibv_device_attr *attr = &device->traits.attr;

@@ -145,6 +145,19 @@ void sim_put_completion(struct sim_ring *ring, const struct ibv_wc *wc)
 			 __ATOMIC_RELEASE);
 }
 
+void sim_resize_completions(struct sim_ring *ring, uint32_t entries)
+{
+	const struct rxe_queue_buf *from = ring->shared;
+	struct sim_ring old = *ring;
+	uint32_t i;
+
+	sim_open_ring(ring, entries, sim_bytes_of_completion());
+	for (i = from->consumer_index; i != from->producer_index; i = next(&old, i))
+		memcpy(entry(ring, ring->shared->producer_index++), entry(&old, i),
+		       sim_bytes_of_completion());
+	sim_close_ring(&old);
+}
+
 void sim_watch_taken(struct sim_ring *ring)
 {
 	if (ring->shared)

@@ -86,6 +86,9 @@ size_t sim_bytes_of_completion(void);
 /* The caller has seen that there is room. */
 void sim_put_completion(struct sim_ring *ring, const struct ibv_wc *wc);
 
+/* Moves the completions into a new ring for so many. The library maps it in the place of the old one. */
+void sim_resize_completions(struct sim_ring *ring, uint32_t entries);
+
 /*
  * Reads the next completion that the library has taken out since sim_watch_taken. Returns false if there
  * is none.

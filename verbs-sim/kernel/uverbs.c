@@ -49,6 +49,8 @@ static const struct row commands[] = {
 		struct ib_uverbs_create_comp_channel, struct ib_uverbs_create_comp_channel_resp),
 	COMMAND(CREATE_CQ, uverbs_create_cq, struct ib_uverbs_create_cq, struct uverbs_cq_answer),
 	COMMAND(REQ_NOTIFY_CQ, uverbs_req_notify_cq, struct ib_uverbs_req_notify_cq, char),
+	COMMAND(RESIZE_CQ, uverbs_resize_cq, struct ib_uverbs_resize_cq,
+		struct uverbs_resize_answer),
 	COMMAND(DESTROY_CQ, uverbs_destroy_cq, struct ib_uverbs_destroy_cq,
 		struct ib_uverbs_destroy_cq_resp),
 	COMMAND(CREATE_QP, uverbs_create_qp, struct ib_uverbs_create_qp, struct uverbs_qp_answer),

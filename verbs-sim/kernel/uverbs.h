@@ -35,7 +35,7 @@ uverbs_command uverbs_create_ah, uverbs_destroy_ah;
 
 /* ---- uverbs_cq.c ---- */
 uverbs_command uverbs_create_comp_channel, uverbs_create_cq, uverbs_create_cq_ex, uverbs_destroy_cq;
-uverbs_command uverbs_req_notify_cq;
+uverbs_command uverbs_req_notify_cq, uverbs_resize_cq;
 
 /* ---- uverbs_qp.c ---- */
 uverbs_command uverbs_create_qp, uverbs_create_qp_ex, uverbs_modify_qp, uverbs_query_qp;
@@ -69,6 +69,11 @@ struct uverbs_cq_answer {
 struct uverbs_cq_ex_answer {
 	struct ib_uverbs_ex_create_cq_resp core;
 	union uverbs_cq_driver driver;
+};
+
+struct uverbs_resize_answer {
+	struct ib_uverbs_resize_cq_resp core;
+	struct rxe_resize_cq_resp rxe;
 };
 
 struct uverbs_qp_answer {

@@ -23,6 +23,13 @@ int uverbs_create_comp_channel(struct uverbs *uverbs, const void *in, void *out)
 	return 0;
 }
 
+/* soft-RoCE grants all that there is room for in its ring. */
+static void open_ring(struct sim_cq *cq, uint32_t depth)
+{
+	sim_open_ring(&cq->ring, depth, sim_bytes_of_completion());
+	cq->depth = sim_slots_of(&cq->ring);
+}
+
 /* Without a channel the library says -1. */
 static int create(struct uverbs *uverbs, const struct ib_uverbs_ex_create_cq *request,
 		  struct sim_cq **cq)
@@ -40,7 +47,7 @@ static int create(struct uverbs *uverbs, const struct ib_uverbs_ex_create_cq *re
 	if (uverbs->device->traits.iwarp)
 		sim_open_siw_ring(&(*cq)->ring, SIM_SIW_COMPLETION, depth);
 	else
-		sim_open_ring(&(*cq)->ring, depth, sim_bytes_of_completion());
+		open_ring(*cq, depth);
 	kernel_await_locks(&(*cq)->object);
 	return 0;
 }
@@ -89,6 +96,24 @@ int uverbs_create_cq_ex(struct uverbs *uverbs, const void *in, void *out)
 		return ret;
 	tell(cq, &answer->core.base, &answer->driver);
 	answer->core.response_length = sizeof(answer->core);
+	return 0;
+}
+
+/* The library holds the lock of the CQ meanwhile. */
+int uverbs_resize_cq(struct uverbs *uverbs, const void *in, void *out)
+{
+	const struct ib_uverbs_resize_cq *request = in;
+	struct uverbs_resize_answer *answer = out;
+	struct sim_cq *cq = kernel_find(SIM_CQ, request->cq_handle);
+	int ret = SIM_CALL("ibv_resize_cq", EINVAL, ENOMEM);
+
+	(void)uverbs;
+	ret = ret ? ret : cq ? sim_judge_resize(cq, request->cqe) : EINVAL;
+	if (ret)
+		return ret;
+	sim_resize_completions(&cq->ring, request->cqe);
+	cq->depth = answer->core.cqe = sim_slots_of(&cq->ring);
+	answer->rxe.mi = uverbs_place_of(&cq->ring);
 	return 0;
 }
 
