@@ -214,6 +214,12 @@ int uverbs_modify_qp(struct uverbs *uverbs, const void *in, void *out)
 	return ret;
 }
 
+/* soft-RoCE says at the creation of a QP what was asked for, and here what there is room for. */
+static uint32_t room_of(const struct sim_ring *ring, uint32_t asked)
+{
+	return ring->shared ? sim_slots_of(ring) : asked;
+}
+
 int uverbs_query_qp(struct uverbs *uverbs, const void *in, void *out)
 {
 	const struct ib_uverbs_query_qp *request = in;
@@ -230,8 +236,8 @@ int uverbs_query_qp(struct uverbs *uverbs, const void *in, void *out)
 #undef COPY
 	answer->qp_state = answer->cur_qp_state =
 		(uint8_t)(sim_qp_traits(qp)->tells_state ? qp->state : IBV_QPS_RESET);
-	answer->max_send_wr = qp->cap.max_send_wr;
-	answer->max_recv_wr = qp->cap.max_recv_wr;
+	answer->max_send_wr = room_of(&qp->ring, qp->cap.max_send_wr);
+	answer->max_recv_wr = room_of(&qp->recvs.ring, qp->cap.max_recv_wr);
 	answer->max_send_sge = qp->cap.max_send_sge;
 	answer->max_recv_sge = qp->cap.max_recv_sge;
 	answer->max_inline_data = qp->cap.max_inline_data;
