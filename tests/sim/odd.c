@@ -38,6 +38,31 @@ static int forget(void)
 	return rdma_create_id(channel, &id, NULL, RDMA_PS_TCP);
 }
 
+/* Prints the room of a CQ of 10, resized twice, and of a QP of 10 sends and 20 receives. */
+static int print_room(void)
+{
+	struct ibv_device **devices = ibv_get_device_list(NULL);
+	struct ibv_context *context = ibv_open_device(devices[0]);
+	struct ibv_pd *pd = ibv_alloc_pd(context);
+	struct ibv_cq *cq = ibv_create_cq(context, 10, NULL, NULL, 0);
+	struct ibv_qp_init_attr init = {
+		.send_cq = cq, .recv_cq = cq, .cap = { 10, 20, 1, 1, 0 }, .qp_type = IBV_QPT_RC
+	};
+	struct ibv_qp *qp = ibv_create_qp(pd, &init);
+	struct ibv_qp_attr attr;
+
+	printf("%d ", cq->cqe);
+	if (ibv_resize_cq(cq, 20))
+		return 1;
+	printf("%d ", cq->cqe);
+	if (ibv_resize_cq(cq, 5) || ibv_resize_cq(cq, 0) != EINVAL ||
+	    ibv_query_qp(qp, &attr, IBV_QP_CAP, &init))
+		return 1;
+	printf("%d %u %u\n", cq->cqe, attr.cap.max_send_wr, attr.cap.max_recv_wr);
+	return ibv_destroy_qp(qp) || ibv_destroy_cq(cq) || ibv_dealloc_pd(pd) ||
+	       ibv_close_device(context);
+}
+
 /* Nobody will ever unlock it, and SIGTERM does not end it. */
 static int lock_twice(void)
 {
@@ -693,6 +718,7 @@ static const struct {
 	{ "write-to-nobody", write_to_nobody },
 	{ "await-sigterm", await_sigterm },
 	{ "crash", crash },
+	{ "room", print_room },
 	{ "hour", sleep_an_hour },
 	{ "free-early", free_early },
 	{ "tick", tick },

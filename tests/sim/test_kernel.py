@@ -136,6 +136,12 @@ def test_a_trace(transport: list[str]) -> None:
 # ---- Commands ----
 
 
+def test_a_queue_has_the_room_of_its_ring() -> None:
+    """As soft-RoCE says in the lab: powers of two, less one."""
+    run = run_over_kernel([["build/tests/sim/odd", "room"]])
+    assert not run.exit and run.out == "15 31 7 15 31\n", run.why()
+
+
 def test_a_command_that_is_not_simulated(python: Callable[[str], list[str]]) -> None:
     """It ends as with an older kernel, and is named at the end of the run, once."""
     text = (
