@@ -102,8 +102,8 @@ void sim_check_sink(const struct sim_qp *qp, const struct sim_request *request)
 		sim_blame(qp->object.program,
 			  "a READ over iWARP into several pieces: only the first is filled");
 	for (sge = request->sge; sge < request->sge + request->num_sge; sge++) {
-		if (!sim_find_mr(qp->object.program, sge->lkey, sge->addr, sge->length,
-				 IBV_ACCESS_REMOTE_WRITE))
+		if (sge->length && !sim_find_mr(qp->object.program, sge->lkey, sge->addr,
+						sge->length, IBV_ACCESS_REMOTE_WRITE))
 			sim_blame(qp->object.program,
 				  "a READ over iWARP into memory without IBV_ACCESS_REMOTE_WRITE");
 	}
