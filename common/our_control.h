@@ -182,7 +182,9 @@ struct our_memory {
 /*
  * struct our_control - the head of a connection of a client, a listener or an agent
  * May be read at any time by the thread that uses the control. What may be set is marked so; all
- * else belongs to the library, and cm_id, pd, cq and qp may be passed to any verb.
+ * else belongs to the library, and cm_id, pd, cq and qp may be passed to any verb. But take the
+ * completions of what the library has posted by its own calls: it does not see what ibv_poll_cq
+ * takes, and would wait for it.
  * OWNERSHIP: only the library allocates one.
  * SEE ALSO: rdma_cm(7)
  */
@@ -542,8 +544,8 @@ bool our_start_disconnect(struct our_control *control);
  * Disconnects, undoes whatever has been set up, the QP first, and frees the control. An agent
  * that was not accepted is refused, and told nothing. It waits as our_disconnect, but not for the
  * client of an agent on its listener's channel. NULL: does nothing. our_close_all closes the `n`
- * of `controls`: it disconnects all, and waits for all answers at the same time, no longer than for
- * one.
+ * of `controls`, each of which is named once, and a listener after the agents on its channel: it
+ * disconnects all, and waits for all answers at the same time, no longer than for one.
  */
 void our_close(struct our_control *control);
 void our_close_all(struct our_control *const *controls, size_t n);
