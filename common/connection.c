@@ -122,8 +122,10 @@ int our_migrate_id(struct our_control *agent)
 
 static void destroy_id(const struct our_control *control, struct rdma_cm_id **cm_id)
 {
-	int ret = OUR_CALL(rdma_destroy_id(*cm_id));
+	int ret;
 
+	(*cm_id)->context = NULL; /* if that fails, events of the id still come */
+	ret = OUR_CALL(rdma_destroy_id(*cm_id));
 	if (ret)
 		our_tell_error(control->config, "rdma_destroy_id", ret, NULL);
 	*cm_id = NULL;

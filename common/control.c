@@ -156,6 +156,8 @@ int our_take_cm_event(struct our_control *control, struct our_control **about)
 		ret = control->config->waiting.cm->take(control, &event);
 		if (ret)
 			return ret;
+		if (!event.cm_id->context)
+			continue; /* its control is closed, and its id could not be destroyed */
 		*about = event.cm_id->context; /* a new id has its listener's */
 		(*about)->cm_event = event;
 		ret = take_meaning(*about, our_note_cm_event(*about));
