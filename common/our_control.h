@@ -277,7 +277,10 @@ struct our_config {
 
 	/*
 	 * After so many seconds without a word from the peer, ask its host whether it is there; 0:
-	 * never. The host answers even if the peer's program is slow and has posted no receive.
+	 * never. The host answers even if the peer's program is slow and has posted no receive. On
+	 * iWARP it asks after three times as long, by a READ of no bytes; soft-iWARP may end a
+	 * connection on which that meets a message, so set 0 if a peer there WRITEs or READs your
+	 * memory. Then only timeout_s tells of a dead host.
 	 */
 	unsigned int keepalive_s;
 
