@@ -135,6 +135,12 @@ def test_how_long_an_answer_to_a_keepalive_may_take(wait: Wait, stage: Stage, si
     assert "not answered to a keepalive for 20 s" in said and 23.9 < ended_s < 24.1, (ended_s, said)
 
 
+@rows([Wait("asks for a READ of no bytes", "ping-sr-3", "--silent-after 3 --timeout 40", "-q --timeout 29", transports="iWARP")])
+def test_a_keepalive_needs_no_right(wait: Wait, stage: Stage, side: str, transport: str) -> None:
+    run = simulate(programs(wait, stage, side), *TRANSPORTS[transport], "--strict", "--trace")
+    assert "completion RDMA_READ, status 0" in run.err and "READ over iWARP" not in run.wrong, run.why()
+
+
 # ---- Something happens as a keepalive is sent --------------------------------------------------------------
 
 SILENT = "--silent-after 3 --timeout 40"
