@@ -30,7 +30,8 @@ static void reject(struct our_control *control, struct rdma_cm_id *cm_id, int er
 
 void our_agent_reject(struct our_control *control, int error)
 {
-	if (control->accepted || control->cm_event.type != RDMA_CM_EVENT_CONNECT_REQUEST ||
+	if (!control || control->accepted ||
+	    control->cm_event.type != RDMA_CM_EVENT_CONNECT_REQUEST ||
 	    !control->cm_id) /* our_migrate_id has refused it */
 		return;
 	reject(control, control->cm_id, error);

@@ -522,7 +522,7 @@ int our_agent_accept(struct our_control *agent, const void *private_data, size_t
 
 /*
  * our_agent_reject - refuse a client because of `error`, an errno value
- * config->refuse says what it is told. Does nothing if it was accepted, or has left.
+ * config->refuse says what it is told. Does nothing if it was accepted, or has left; or is NULL.
  * OWNERSHIP: the agent is still the caller's, to our_close.
  * SEE ALSO: rdma_reject(3)
  */
