@@ -183,7 +183,10 @@ CLIENTS = [
     Odd("has lines of another length", "talk-rdma-0", "-s 255", "client refused: ", refused=3, limit=256),
     # What it sends, or does not.
     Odd("sends more than its share of the pool", POOL, "--greedy 9 --silent-after 0", "it would take more than its share of the pool",
-        "--pool 8 --timeout 9", transports="RoCE"),  # on iWARP the answer that finds no receive may end it first
+        "--pool 8 --timeout 9", transports="RoCE"),
+    # On iWARP the answer that finds no receive may end the connection first.
+    Odd("sends more than its share of the pool", POOL, "--greedy 9 --silent-after 0",
+        "it would take more than its share of the pool | the client left after 1 messages", "--pool 8 --timeout 9", transports="iWARP"),
     Odd("has no receive for the answer", f"{PING} {POOL}", NO_RECEIVE, "the client said nothing for 2 s, after 1 messages", "--timeout 2", transports="RoCE"),
     Odd("has no receive for the answer", f"{PING} {POOL}", NO_RECEIVE, "the client left after 1 messages", transports="iWARP"),
     Odd("has no receive, and is not asked again", f"{PING} {POOL}", f"{NO_RECEIVE} --rnr-retries 0", "RNR retry counter exceeded", transports="RoCE"),
@@ -226,4 +229,4 @@ def test_a_client_that(server: Server, client: Client, peer: Peer, row: Odd, sta
         record = "256" if "--record" in row.options else "64"
         client("-w 60", HONEST.get(stage.name, "-q -v -c 20" + ("" if "count" in stage.name else " -s 64")).format(record=record), **typed).ends(0)
     s.ends(0, 1) if talks(stage) else s.ends(0)
-    assert row.said in s.err and (row.said or len(s.said) == 1)
+    assert any(text in s.err for text in row.said.split(" | ")) and (row.said or len(s.said) == 1)

@@ -45,12 +45,12 @@ PAIRS = {
 
 def steps_of(trace: str) -> list[str]:
     """The calls that succeeded, and that event. An attempt to connect that was too early fails. A disconnect counts all the
-    same: one that waits finds no event (EAGAIN) if the peer's came first."""
+    same if it finds no event to wait for, as the peer's came first (EAGAIN), or has waited long enough (EINTR)."""
     lines = [(found[1], found[0]) for found in TRACED.finditer(trace)]
     by_event = any(verb == "rdma_create_event_channel" for verb, _ in lines)
     steps = []
     for verb, line in lines:
-        if " = -1 " in line and verb != "rdma_disconnect":
+        if " = -1 " in line and not (verb == "rdma_disconnect" and re.search(" = -1 (EAGAIN|EINTR) ", line)):
             continue
         if verb == "rdma_get_cm_event" and "{ESTABLISHED, " in line:
             verb = "ESTABLISHED"
