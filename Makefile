@@ -154,18 +154,19 @@ $(TOOL)/verbs.h: $(wildcard verbs-trace/tool/*.py) $(TOOL_TABLES)
 	$(call run,GEN,$@,$(GENERATE)/generate.py $(@D))
 $(TOOL_WRITTEN:.o=.c): $(TOOL)/verbs.h ;
 $(TOOL_OBJECTS): $(TOOL)/verbs.h
-$(SIM)/libc.map: ONLY = GLIBC
-$(SIM)/unknown.c $(SIM)/versions.map $(SIM)/libc.map: $(wildcard verbs-trace/tool/*.py) $(TOOL_TABLES)
-	$(call run,GEN,$@,$(GENERATE)/stubs.py $@ $(ONLY))
+$(SIM)/unknown.c $(SIM)/versions.map: $(wildcard verbs-trace/tool/*.py) $(TOOL_TABLES)
+	$(call run,GEN,$@,$(GENERATE)/stubs.py $@)
+$(SIM)/wrappers.c $(SIM)/wrappers.map: $(wildcard verbs-trace/tool/*.py) $(TOOL_TABLES)
+	$(call run,GEN,$@,$(GENERATE)/wrappers.py $@)
 
 verbs-trace/verbs-trace: $(TOOL)/launcher.o
 verbs-trace/libverbs-trace.so: $(filter-out %/launcher.o,$(TOOL_OBJECTS)) $(TOOL_WRITTEN)
 verbs-trace/libverbs-trace.so: LINK_FLAGS = -shared -Wl,-z,defs -Wl,--no-as-needed
 verbs-sim/verbs-sim: $(call of_sim,core device cm transfer runner)
-verbs-sim/libverbs-sim.so: $(call of_sim,core device cm transfer calls) $(SIM)/unknown.o $(SIM)/versions.map
+verbs-sim/libverbs-sim.so: $(filter-out $(SIM)/calls/verb.o,$(call of_sim,core device cm transfer calls)) $(SIM)/unknown.o $(SIM)/versions.map
 # Below the real libraries: not those parts of calls/ that replace them.
-verbs-sim/libverbs-sim-kernel.so: $(filter-out $(SIM)/calls/cm_% $(SIM)/calls/verbs_%,$(call of_sim,core device cm transfer calls kernel)) $(SIM)/libc.map
-verbs-sim/libverbs-sim-kernel.so: LINK_FLAGS = -shared -Wl,-z,defs -Wl,--version-script=$(SIM)/libc.map
+verbs-sim/libverbs-sim-kernel.so: $(filter-out $(SIM)/calls/cm_% $(SIM)/calls/verbs_%,$(call of_sim,core device cm transfer calls kernel)) $(SIM)/wrappers.o $(SIM)/wrappers.map
+verbs-sim/libverbs-sim-kernel.so: LINK_FLAGS = -shared -Wl,-z,defs -Wl,--version-script=$(SIM)/wrappers.map
 verbs-sim/libverbs-sim.so: LINK_FLAGS = -shared -Wl,-z,defs -Wl,--version-script=$(SIM)/versions.map
 $(filter %.so,$(TOOLS)): LIBS += -ldl
 verbs-sim/libverbs-sim-kernel.so: LIBS = -ldl

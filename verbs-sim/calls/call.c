@@ -20,7 +20,7 @@
 	1024 /* or this part of the time that was spent so: a program may read the clock only
 			  now and then, and is not to be late by much */
 
-__thread int sim_inside;
+__thread int sim_inside, sim_in_verb;
 __thread struct sim_thread *sim_left;
 
 void sim_use_cpu(uint64_t ns)
@@ -72,8 +72,11 @@ void sim_trace(const char *format, ...)
 	trace("= ", text);
 }
 
+/* What sleeps is the call that the program has made. */
 void sim_name_call(const char *name)
 {
+	if (sim_in_verb)
+		return;
 	strncpy(sim_me->call, name, sizeof(sim_me->call) - 1);
 }
 
@@ -107,6 +110,13 @@ void sim_trace_completion(const struct ibv_wc *wc)
 	sim_trace("completion %s, status %d", name_of(wc->opcode), wc->status);
 }
 
+void sim_count(const char *name)
+{
+	sim_me->program->calls++;
+	if (sim_world->trace)
+		trace(sim_in_verb ? "  " : "", name);
+}
+
 int sim_enter(const char *name, const int *ways)
 {
 	int ret;
@@ -119,17 +129,27 @@ int sim_enter(const char *name, const int *ways)
 		sim_unknown(
 			"a call into the libraries from a thread that pthread_create did not create");
 	sim_name_call(name);
-	sim_me->program->calls++;
 	sim_me->looked_ns = 0;
 	sim_use_cpu(CALL_NS);
 	sim_note(name, (uint64_t)(sim_me - sim_world->threads));
-	if (sim_world->trace)
-		trace("", name);
+	sim_count(name);
 	ret = sim_commit_fault(name, ways);
 	show_output();
 	sim_point();
 	sim_run_handlers();
 	return sim_number(ret);
+}
+
+void sim_enter_verb(const char *name, const char *format, va_list arguments)
+{
+	char text[120];
+
+	strncpy(sim_me->call, name, sizeof(sim_me->call) - 1);
+	sim_note(name, (uint64_t)(sim_me - sim_world->threads));
+	if (!sim_world->trace)
+		return;
+	vsnprintf(text, sizeof(text), format, arguments);
+	trace("", text);
 }
 
 /* Names of the linker, which puts what SIM_NAME has written between them. */
@@ -140,6 +160,9 @@ EXPORTED bool sim_counts(const char *name)
 {
 	uintptr_t end = (uintptr_t)__stop_sim_names;
 	const char *known;
+
+	if (sim_hooks.is_command && sim_hooks.is_command(name))
+		return true;
 
 	for (known = __start_sim_names; (uintptr_t)known < end; known += strlen(known) + 1) {
 		if (*name && !strcmp(known, name))

@@ -10,6 +10,7 @@
 #define VERBS_SIM_CALLS_CALL_H
 #include <dlfcn.h>
 #include <errno.h>
+#include <stdarg.h>
 #include <time.h>
 
 #include "verbs-sim/core/schedule.h"
@@ -42,6 +43,9 @@ bool sim_counts(const char *name);
  */
 #define SIM_CALL(name, ...) sim_enter(SIM_NAME(name), (const int[]){ __VA_ARGS__, 0 })
 int sim_enter(const char *name, const int *ways);
+
+/* Only counts and traces it. */
+void sim_count(const char *name);
 
 /* Enters a call that cannot fail. */
 #define SIM_STEP(name) SIM_CALL(name, 0)
@@ -108,8 +112,8 @@ static inline void *sim_null(int error)
 	} while (0)
 
 /*
- * A call that librdmacm makes to libibverbs, for a call of the program: another library, such as
- * verbs-trace's, sees it. It is not counted, and does not fail by --fail.
+ * A call that has been entered already: what is called inside it is not counted, and does not fail
+ * by --fail.
  */
 #define SIM_INSIDE(call)                     \
 	({                                   \
@@ -120,6 +124,12 @@ static inline void *sim_null(int error)
 		sim_result;                  \
 	})
 extern __thread int sim_inside;
+
+/* Calls of the program into its libraries that this thread is in: see verb.h. */
+extern __thread int sim_in_verb;
+
+/* Names a call of the program into a library, which is not counted. */
+void sim_enter_verb(const char *name, const char *format, va_list arguments);
 
 /* Sleeps as sim_sleep_for does. Returns true if a signal's handler has run. */
 bool sim_block(const void *awaited, uint64_t deadline_ns);

@@ -11,10 +11,11 @@
 #include "verbs-sim/calls/call.h"
 #include "verbs-sim/cm/cm.h"
 
+/* A call, or a command of the kernel. */
 static bool destroys(const char *name)
 {
-	return strstr(name, "destroy") || strstr(name, "dealloc") || strstr(name, "dereg") ||
-	       strstr(name, "close") || strstr(name, "leave");
+	return strcasestr(name, "destroy") || strcasestr(name, "dealloc") ||
+	       strcasestr(name, "dereg") || strcasestr(name, "close") || strcasestr(name, "leave");
 }
 
 static int fail_call(const char *name, int way)
@@ -76,7 +77,9 @@ static void post_to_all(const struct sim_program *program, enum ibv_event_type t
 static bool is_expected_at(const char *name, enum rdma_cm_event_type type)
 {
 	static const char *const calls[] = { "rdma_resolve_addr", "rdma_resolve_route",
-					     "rdma_connect", "rdma_accept" };
+					     "rdma_connect",      "rdma_accept",
+					     "RESOLVE_IP",        "RESOLVE_ROUTE",
+					     "CONNECT",           "ACCEPT" };
 	size_t i;
 
 	if (type == RDMA_CM_EVENT_ADDR_CHANGE || type == RDMA_CM_EVENT_TIMEWAIT_EXIT)

@@ -116,6 +116,9 @@ struct sim_hooks {
 	void (*init_spin_lock)(const void *lock);
 	bool (*before_spin_lock)(const void *lock);
 	void (*behind_spin_unlock)(const void *lock);
+
+	/* Whether the kernel has a command of this name. */
+	bool (*is_command)(const char *name);
 };
 extern struct sim_hooks sim_hooks;
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * libc: what the program itself allocates, not a library of it: memory, and what it needs of the
- * kernel as it begins. No place where another thread may go on, and no call that is counted: --fail
- * names it.
+ * kernel as it begins. Such a call is counted, but is no place where another thread may go on.
  */
 #include <errno.h>
 #include <link.h>
@@ -57,9 +56,10 @@ bool sim_fails_of_program(const char *name, int way, const void *caller)
 {
 	const int ways[] = { way, 0 };
 
-	if (!is_of_program(caller) || !sim_world->n_faults)
+	if (!is_of_program(caller))
 		return false;
-	way = sim_commit_fault_of(name, ways);
+	sim_count(name);
+	way = sim_commit_fault(name, ways);
 	if (way)
 		sim_set_errno(way);
 	return way;

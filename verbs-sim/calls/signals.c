@@ -84,17 +84,21 @@ static bool run_one(int number)
 	return action.sa_handler != SIG_IGN && action.sa_handler != SIG_DFL;
 }
 
+/* A handler may make calls, also while the thread is in one. */
 bool sim_run_handlers(void)
 {
+	int number, inside = sim_inside, in_verb = sim_in_verb;
 	bool ran = false;
-	int number;
 
+	sim_inside = sim_in_verb = 0;
 	restarts = true;
 	while (sim_me->pending_signals) {
 		number = __builtin_ctzll(sim_me->pending_signals) + 1;
 		sim_me->pending_signals &= ~bit_of(number);
 		ran |= run_one(number);
 	}
+	sim_inside = inside;
+	sim_in_verb = in_verb;
 	return ran;
 }
 

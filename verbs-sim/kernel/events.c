@@ -31,7 +31,7 @@ static ssize_t read_completion(struct sim_file *file, void *buf, size_t count)
 	struct ib_uverbs_comp_event_desc told;
 	struct sim_event *event;
 
-	SIM_CALL_OR(-1, "ibv_get_cq_event", EIO, EINTR);
+	SIM_CALL_OR(-1, "READ_COMP_EVENT", EIO);
 	event = sim_await_event(((struct events *)file)->channel, file->fd);
 	if (!event)
 		return -1;
@@ -46,7 +46,7 @@ static ssize_t read_async(struct sim_file *file, void *buf, size_t count)
 	struct ib_uverbs_async_event_desc told = { .element = 1 };
 	struct sim_event *event;
 
-	SIM_CALL_OR(-1, "ibv_get_async_event", EIO, EINTR);
+	SIM_CALL_OR(-1, "READ_ASYNC_EVENT", EIO);
 	event = sim_await_event(((struct events *)file)->channel, file->fd);
 	if (!event)
 		return -1;
@@ -60,7 +60,7 @@ static ssize_t read_async(struct sim_file *file, void *buf, size_t count)
 
 static void close_completions(struct sim_file *file)
 {
-	SIM_STEP("ibv_destroy_comp_channel");
+	SIM_STEP("CLOSE_COMP_CHANNEL");
 	sim_close_channel(((struct events *)file)->channel);
 	free(file);
 }

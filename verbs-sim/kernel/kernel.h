@@ -23,6 +23,10 @@ int uverbs_open(struct sim_device *device);
 
 int ucma_open(void);
 
+/* Whether this is the name of a command. */
+bool uverbs_has_command(const char *name);
+bool ucma_has_command(const char *name);
+
 /* ---- uverbs_memory.c ---- */
 
 /* The object of this program that has this number, which is its handle; NULL: there is none. */

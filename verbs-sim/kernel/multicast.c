@@ -18,12 +18,11 @@ int uverbs_attach_mcast(struct uverbs *uverbs, const void *in, void *out)
 {
 	const struct ib_uverbs_attach_mcast *request = in;
 	struct sim_qp *qp = kernel_find(SIM_QP, request->qp_handle);
-	int ret = SIM_CALL("ibv_attach_mcast", ENOMEM, EINVAL);
 	union ibv_gid gid;
 
 	(void)uverbs, (void)out;
-	if (ret || !qp)
-		return ret ? ret : EINVAL;
+	if (!qp)
+		return EINVAL;
 	memcpy(&gid, request->gid, sizeof(gid));
 	return sim_attach(qp, &gid);
 }
@@ -32,12 +31,11 @@ int uverbs_detach_mcast(struct uverbs *uverbs, const void *in, void *out)
 {
 	const struct ib_uverbs_detach_mcast *request = in;
 	struct sim_qp *qp = kernel_find(SIM_QP, request->qp_handle);
-	int ret = SIM_CALL("ibv_detach_mcast", EINVAL, ENOMEM);
 	union ibv_gid gid;
 
 	(void)uverbs, (void)out;
-	if (ret || !qp)
-		return ret ? ret : EINVAL;
+	if (!qp)
+		return EINVAL;
 	memcpy(&gid, request->gid, sizeof(gid));
 	return sim_detach(qp, &gid);
 }
@@ -57,12 +55,12 @@ static int join(uint32_t id, uint64_t uid, const struct sockaddr *address,
 		struct rdma_ucm_create_id_resp *answer)
 {
 	struct sim_endpoint *endpoint = kernel_find(SIM_ENDPOINT, id);
-	int ret = SIM_CALL("rdma_join_multicast", EINVAL, ENOMEM, EADDRNOTAVAIL);
-	struct group *group;
 	static uint32_t numbers;
+	struct group *group;
+	int ret;
 
-	if (ret || !endpoint)
-		return ret ? ret : ENOENT;
+	if (!endpoint)
+		return ENOENT;
 	group = calloc(1, sizeof(*group));
 	if (!group)
 		return ENOMEM;
@@ -99,14 +97,13 @@ int ucma_leave_mcast(struct ucma *ucma, const void *in, void *out)
 {
 	const struct rdma_ucm_destroy_id *request = in;
 	struct rdma_ucm_destroy_id_resp *answer = out;
-	int ret = SIM_CALL("rdma_leave_multicast", EADDRNOTAVAIL, EINVAL);
 	struct group *group = LIST_FIRST(&groups);
 
 	(void)ucma;
 	while (group && group->number != request->id)
 		group = LIST_NEXT(group, link);
-	if (ret || !group)
-		return ret ? ret : ENOENT;
+	if (!group)
+		return ENOENT;
 	answer->events_reported = group->reported;
 	LIST_REMOVE(group, link);
 	free(group);

@@ -13,39 +13,57 @@ static const struct row {
 	const char *name;
 	ucma_command *carry_out;
 	size_t request, answer; /* bytes */
+	int ways[2];            /* how --fail makes it fail, if it does not say */
 	size_t response;        /* where in the request the address of the answer is */
 } commands[] = {
 /* Those of the first kind have an answer. */
-#define ASKS(name, function, request, answer)                                  \
-	[RDMA_USER_CM_CMD_##name] = { #name, function, sizeof(struct request), \
-				      sizeof(struct answer), offsetof(struct request, response) }
-#define TELLS(name, function, request) \
-	[RDMA_USER_CM_CMD_##name] = { #name, function, sizeof(struct request), 0, 0 }
-	ASKS(CREATE_ID, ucma_create_id, rdma_ucm_create_id, rdma_ucm_create_id_resp),
-	ASKS(DESTROY_ID, ucma_destroy_id, rdma_ucm_destroy_id, rdma_ucm_destroy_id_resp),
-	ASKS(MIGRATE_ID, ucma_migrate_id, rdma_ucm_migrate_id, rdma_ucm_migrate_resp),
-	TELLS(BIND_IP, ucma_bind_ip, rdma_ucm_bind_ip),
-	TELLS(RESOLVE_IP, ucma_resolve_ip, rdma_ucm_resolve_ip),
-	TELLS(RESOLVE_ROUTE, ucma_resolve_route, rdma_ucm_resolve_route),
-	ASKS(QUERY_ROUTE, ucma_query_route, rdma_ucm_query, rdma_ucm_query_route_resp),
-	TELLS(SET_OPTION, ucma_set_option, rdma_ucm_set_option),
-	TELLS(LISTEN, ucma_listen, rdma_ucm_listen),
-	TELLS(CONNECT, ucma_connect, rdma_ucm_connect),
-	TELLS(ACCEPT, ucma_accept, rdma_ucm_accept),
-	TELLS(REJECT, ucma_reject, rdma_ucm_reject),
-	TELLS(DISCONNECT, ucma_disconnect, rdma_ucm_disconnect),
-	TELLS(NOTIFY, ucma_notify, rdma_ucm_notify),
-	ASKS(INIT_QP_ATTR, ucma_init_qp_attr, rdma_ucm_init_qp_attr, ib_uverbs_qp_attr),
-	ASKS(JOIN_IP_MCAST, ucma_join_ip_mcast, rdma_ucm_join_ip_mcast, rdma_ucm_create_id_resp),
-	ASKS(JOIN_MCAST, ucma_join_mcast, rdma_ucm_join_mcast, rdma_ucm_create_id_resp),
-	ASKS(LEAVE_MCAST, ucma_leave_mcast, rdma_ucm_destroy_id, rdma_ucm_destroy_id_resp),
-	ASKS(GET_EVENT, ucma_get_event, rdma_ucm_get_event, rdma_ucm_event_resp),
+#define ASKS(name, function, request, answer, error)          \
+	[RDMA_USER_CM_CMD_##name] = { #name,                  \
+				      function,               \
+				      sizeof(struct request), \
+				      sizeof(struct answer),  \
+				      { error },              \
+				      offsetof(struct request, response) }
+#define TELLS(name, function, request, error) \
+	[RDMA_USER_CM_CMD_##name] = { #name, function, sizeof(struct request), 0, { error }, 0 }
+	ASKS(CREATE_ID, ucma_create_id, rdma_ucm_create_id, rdma_ucm_create_id_resp, ENODEV),
+	ASKS(DESTROY_ID, ucma_destroy_id, rdma_ucm_destroy_id, rdma_ucm_destroy_id_resp, EINVAL),
+	ASKS(MIGRATE_ID, ucma_migrate_id, rdma_ucm_migrate_id, rdma_ucm_migrate_resp, ENOMEM),
+	TELLS(BIND_IP, ucma_bind_ip, rdma_ucm_bind_ip, EADDRINUSE),
+	TELLS(RESOLVE_IP, ucma_resolve_ip, rdma_ucm_resolve_ip, EADDRNOTAVAIL),
+	TELLS(RESOLVE_ROUTE, ucma_resolve_route, rdma_ucm_resolve_route, EHOSTUNREACH),
+	ASKS(QUERY_ROUTE, ucma_query_route, rdma_ucm_query, rdma_ucm_query_route_resp, EINVAL),
+	TELLS(SET_OPTION, ucma_set_option, rdma_ucm_set_option, ENOSYS),
+	TELLS(LISTEN, ucma_listen, rdma_ucm_listen, EADDRINUSE),
+	TELLS(CONNECT, ucma_connect, rdma_ucm_connect, ENOMEM),
+	TELLS(ACCEPT, ucma_accept, rdma_ucm_accept, ENOMEM),
+	TELLS(REJECT, ucma_reject, rdma_ucm_reject, EINVAL),
+	TELLS(DISCONNECT, ucma_disconnect, rdma_ucm_disconnect, EINVAL),
+	TELLS(NOTIFY, ucma_notify, rdma_ucm_notify, EINVAL),
+	ASKS(INIT_QP_ATTR, ucma_init_qp_attr, rdma_ucm_init_qp_attr, ib_uverbs_qp_attr, EINVAL),
+	ASKS(JOIN_IP_MCAST, ucma_join_ip_mcast, rdma_ucm_join_ip_mcast, rdma_ucm_create_id_resp,
+	     EINVAL),
+	ASKS(JOIN_MCAST, ucma_join_mcast, rdma_ucm_join_mcast, rdma_ucm_create_id_resp, EINVAL),
+	ASKS(LEAVE_MCAST, ucma_leave_mcast, rdma_ucm_destroy_id, rdma_ucm_destroy_id_resp,
+	     EADDRNOTAVAIL),
+	ASKS(GET_EVENT, ucma_get_event, rdma_ucm_get_event, rdma_ucm_event_resp, EIO),
 #undef ASKS
 #undef TELLS
 };
 
 #define COMMANDS    (sizeof(commands) / sizeof(commands[0]))
 #define MOST_LENGTH 1024 /* bytes of a request, or of an answer */
+
+bool ucma_has_command(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < COMMANDS; i++) {
+		if (commands[i].name && !strcmp(commands[i].name, name))
+			return true;
+	}
+	return false;
+}
 
 /* An older library writes less than a request has now: the rest is zero. */
 static int carry_out(struct ucma *ucma, const struct rdma_ucm_cmd_hdr *header, size_t length)
@@ -60,7 +78,9 @@ static int carry_out(struct ucma *ucma, const struct rdma_ucm_cmd_hdr *header, s
 		return EOPNOTSUPP;
 	}
 	memcpy(request, header + 1, length < row->request ? length : row->request);
-	error = row->carry_out(ucma, request, answer);
+	error = ucma->is_probe ? 0 : sim_enter(row->name, row->ways);
+	if (!error)
+		error = row->carry_out(ucma, request, answer);
 	if (error || !row->answer)
 		return error;
 	memcpy(&to, request + row->response, sizeof(to));
@@ -86,7 +106,7 @@ static void close_ucma(struct sim_file *file)
 	struct sim_channel *channel = ((struct ucma *)file)->channel;
 
 	if (!((struct ucma *)file)->is_probe)
-		SIM_STEP("rdma_destroy_event_channel");
+		SIM_STEP("CLOSE_UCMA");
 	sim_end_endpoints_of(channel);
 	sim_close_channel(channel);
 	free(file);
@@ -113,7 +133,7 @@ int ucma_open(void)
 	struct ucma *ucma;
 
 	if (!probes)
-		SIM_CALL_OR(-1, "rdma_create_event_channel", ENODEV, EMFILE, ENOMEM);
+		SIM_CALL_OR(-1, "OPEN_UCMA", ENODEV);
 	ucma = calloc(1, sizeof(*ucma));
 	if (!ucma)
 		return sim_fail(ENOMEM);

@@ -35,12 +35,11 @@ int ucma_connect(struct ucma *ucma, const void *in, void *out)
 {
 	const struct rdma_ucm_connect *request = in;
 	struct sim_endpoint *client = kernel_find(SIM_ENDPOINT, request->id);
-	int ret = SIM_CALL("rdma_connect", ENOMEM, EINVAL, ECONNREFUSED);
 	struct sim_terms terms = terms_of(&request->conn_param);
 
 	(void)ucma, (void)out;
-	if (ret || !client)
-		return ret ? ret : ENOENT;
+	if (!client)
+		return ENOENT;
 	bind_qp(client, terms.qp_num);
 	return sim_connect(client, &terms);
 }
@@ -51,19 +50,16 @@ int ucma_accept(struct ucma *ucma, const void *in, void *out)
 	const struct rdma_ucm_accept *request = in;
 	struct sim_endpoint *endpoint = kernel_find(SIM_ENDPOINT, request->id);
 	struct sim_terms terms = terms_of(&request->conn_param);
-	int ret;
 
 	(void)ucma, (void)out;
 	if (endpoint && !request->conn_param.valid) {
-		sim_pass("rdma_establish");
 		if (endpoint->state != SIM_CM_CONNECTING)
 			return EINVAL;
 		sim_take_reply(endpoint);
 		return 0;
 	}
-	ret = SIM_CALL("rdma_accept", ENOMEM, EINVAL, ECONNRESET);
-	if (ret || !endpoint)
-		return ret ? ret : ENOENT;
+	if (!endpoint)
+		return ENOENT;
 	bind_qp(endpoint, terms.qp_num);
 	endpoint->object.user = (void *)(uintptr_t)request->uid;
 	return sim_accept(endpoint, &terms);
@@ -73,12 +69,11 @@ int ucma_reject(struct ucma *ucma, const void *in, void *out)
 {
 	const struct rdma_ucm_reject *request = in;
 	struct sim_endpoint *server = kernel_find(SIM_ENDPOINT, request->id);
-	int ret = SIM_CALL("rdma_reject", EINVAL, ENOMEM);
 	struct sim_terms terms = { .data_length = request->private_data_len };
 
 	(void)ucma, (void)out;
-	if (ret || !server)
-		return ret ? ret : ENOENT;
+	if (!server)
+		return ENOENT;
 	memcpy(terms.data, request->private_data, request->private_data_len);
 	return sim_reject(server, &terms);
 }
@@ -87,11 +82,10 @@ int ucma_disconnect(struct ucma *ucma, const void *in, void *out)
 {
 	const struct rdma_ucm_disconnect *request = in;
 	struct sim_endpoint *endpoint = kernel_find(SIM_ENDPOINT, request->id);
-	int ret = SIM_CALL("rdma_disconnect", EINVAL);
 
 	(void)ucma, (void)out;
-	if (ret || !endpoint)
-		return ret ? ret : ENOENT;
+	if (!endpoint)
+		return ENOENT;
 	return sim_disconnect(endpoint);
 }
 
@@ -111,7 +105,6 @@ int ucma_init_qp_attr(struct ucma *ucma, const void *in, void *out)
 	int ret, mask = 0;
 
 	(void)ucma;
-	sim_pass("rdma_init_qp_attr");
 	ret = endpoint ? sim_init_qp_attr(endpoint, &attr, &mask) : ENOENT;
 	if (ret)
 		return ret;
@@ -209,12 +202,9 @@ static bool concerns_program(const struct sim_event *event)
 
 int ucma_get_event(struct ucma *ucma, const void *in, void *out)
 {
-	int ret = SIM_CALL("rdma_get_cm_event", EIO, EINTR, ENODEV);
 	struct sim_event *event = NULL;
 
 	(void)in;
-	if (ret)
-		return ret;
 	do {
 		sim_free(event);
 		event = sim_await_event(ucma->channel, ucma->file.fd);

@@ -16,13 +16,11 @@ int ucma_create_id(struct ucma *ucma, const void *in, void *out)
 	const struct rdma_ucm_create_id *request = in;
 	struct rdma_ucm_create_id_resp *answer = out;
 	struct sim_endpoint *endpoint;
-	int ret;
 
 	if (request->ps == RDMA_PS_IB)
 		return EINVAL;
-	ret = SIM_CALL("rdma_create_id", ENODEV, ENOMEM, EMFILE);
-	if (ret || (request->ps != RDMA_PS_TCP && request->ps != RDMA_PS_UDP))
-		return ret ? ret : EINVAL;
+	if (request->ps != RDMA_PS_TCP && request->ps != RDMA_PS_UDP)
+		return EINVAL;
 	endpoint = sim_create_endpoint(sim_me->program, ucma->channel,
 				       (void *)(uintptr_t)request->uid);
 	endpoint->real_library = true;
@@ -37,11 +35,10 @@ int ucma_destroy_id(struct ucma *ucma, const void *in, void *out)
 	const struct rdma_ucm_destroy_id *request = in;
 	struct rdma_ucm_destroy_id_resp *answer = out;
 	struct sim_endpoint *endpoint = kernel_find(SIM_ENDPOINT, request->id);
-	int ret = SIM_CALL("rdma_destroy_id", EINVAL);
 
 	(void)ucma;
-	if (ret || !endpoint)
-		return ret ? ret : ENOENT;
+	if (!endpoint)
+		return ENOENT;
 	answer->events_reported = endpoint->object.reported;
 	ucma_forget_groups(request->id);
 	sim_end_endpoint(endpoint);
@@ -54,10 +51,9 @@ int ucma_migrate_id(struct ucma *ucma, const void *in, void *out)
 	const struct rdma_ucm_migrate_id *request = in;
 	struct rdma_ucm_migrate_resp *answer = out;
 	struct sim_endpoint *endpoint = kernel_find(SIM_ENDPOINT, request->id);
-	int ret = SIM_CALL("rdma_migrate_id", ENOMEM, EMFILE, EINVAL);
 
-	if (ret || !endpoint)
-		return ret ? ret : ENOENT;
+	if (!endpoint)
+		return ENOENT;
 	sim_move_endpoint(endpoint, ucma->channel);
 	answer->events_reported = endpoint->object.reported;
 	return 0;
@@ -69,11 +65,10 @@ int ucma_bind_ip(struct ucma *ucma, const void *in, void *out)
 {
 	const struct rdma_ucm_bind_ip *request = in;
 	struct sim_endpoint *endpoint = kernel_find(SIM_ENDPOINT, request->id);
-	int ret = SIM_CALL("rdma_bind_addr", EADDRINUSE, EADDRNOTAVAIL, ENODEV, EINVAL);
 
 	(void)ucma, (void)out;
-	if (ret || !endpoint)
-		return ret ? ret : ENOENT;
+	if (!endpoint)
+		return ENOENT;
 	return sim_bind_address(endpoint, (const struct sockaddr *)&request->addr);
 }
 
@@ -82,11 +77,10 @@ int ucma_resolve_ip(struct ucma *ucma, const void *in, void *out)
 	const struct rdma_ucm_resolve_ip *request = in;
 	const struct sockaddr *source = (const struct sockaddr *)&request->src_addr;
 	struct sim_endpoint *endpoint = kernel_find(SIM_ENDPOINT, request->id);
-	int ret = SIM_CALL("rdma_resolve_addr", EADDRNOTAVAIL, ENODEV, EINVAL, ENETUNREACH);
 
 	(void)ucma, (void)out;
-	if (ret || !endpoint)
-		return ret ? ret : ENOENT;
+	if (!endpoint)
+		return ENOENT;
 	return sim_resolve_address(endpoint, source->sa_family ? source : NULL,
 				   (const struct sockaddr *)&request->dst_addr);
 }
@@ -95,11 +89,10 @@ int ucma_resolve_route(struct ucma *ucma, const void *in, void *out)
 {
 	const struct rdma_ucm_resolve_route *request = in;
 	struct sim_endpoint *endpoint = kernel_find(SIM_ENDPOINT, request->id);
-	int ret = SIM_CALL("rdma_resolve_route", EHOSTUNREACH, EINVAL, ETIMEDOUT);
 
 	(void)ucma, (void)out;
-	if (ret || !endpoint)
-		return ret ? ret : ENOENT;
+	if (!endpoint)
+		return ENOENT;
 	return sim_find_route(endpoint);
 }
 
@@ -143,11 +136,10 @@ int ucma_listen(struct ucma *ucma, const void *in, void *out)
 {
 	const struct rdma_ucm_listen *request = in;
 	struct sim_endpoint *endpoint = kernel_find(SIM_ENDPOINT, request->id);
-	int ret = SIM_CALL("rdma_listen", EADDRINUSE, EINVAL, ENOMEM);
 
 	(void)ucma, (void)out;
-	if (ret || !endpoint)
-		return ret ? ret : ENOENT;
+	if (!endpoint)
+		return ENOENT;
 	return sim_listen(endpoint, (int)request->backlog);
 }
 
@@ -155,11 +147,10 @@ int ucma_set_option(struct ucma *ucma, const void *in, void *out)
 {
 	const struct rdma_ucm_set_option *request = in;
 	struct sim_endpoint *endpoint = kernel_find(SIM_ENDPOINT, request->id);
-	int ret = SIM_CALL("rdma_set_option", ENOSYS, EINVAL);
 
 	(void)ucma, (void)out;
-	if (ret || !endpoint)
-		return ret ? ret : ENOENT;
+	if (!endpoint)
+		return ENOENT;
 	return sim_set_option(endpoint, (int)request->level, (int)request->optname,
 			      (const void *)(uintptr_t)request->optval, request->optlen);
 }

@@ -23,62 +23,68 @@ struct row {
 	const char *name;
 	uverbs_command *carry_out;
 	size_t request, answer; /* bytes */
+	int ways[2];            /* how --fail makes it fail, if it does not say */
 };
 
 /* A command without an answer has `char`, of which the library takes nothing. */
-#define COMMAND(name, function, request, answer) \
-	[IB_USER_VERBS_CMD_##name] = { #name, function, sizeof(request), sizeof(answer) }
-#define EX(name, function, request, answer) \
-	[IB_USER_VERBS_EX_CMD_##name] = { #name, function, sizeof(request), sizeof(answer) }
+#define COMMAND(name, function, request, answer, error) \
+	[IB_USER_VERBS_CMD_##name] = { #name, function, sizeof(request), sizeof(answer), { error } }
+#define EX(name, function, request, answer, error) \
+	[IB_USER_VERBS_EX_CMD_##                   \
+		name] = { #name, function, sizeof(request), sizeof(answer), { error } }
 
 static const struct row commands[] = {
 	COMMAND(GET_CONTEXT, uverbs_get_context, struct ib_uverbs_get_context,
-		struct ib_uverbs_get_context_resp),
+		struct ib_uverbs_get_context_resp, ENOMEM),
 	COMMAND(QUERY_DEVICE, uverbs_query_device, struct ib_uverbs_query_device,
-		struct ib_uverbs_query_device_resp),
+		struct ib_uverbs_query_device_resp, EINVAL),
 	COMMAND(QUERY_PORT, uverbs_query_port, struct ib_uverbs_query_port,
-		struct ib_uverbs_query_port_resp),
+		struct ib_uverbs_query_port_resp, EINVAL),
 	COMMAND(ALLOC_PD, uverbs_alloc_pd, struct ib_uverbs_alloc_pd,
-		struct ib_uverbs_alloc_pd_resp),
-	COMMAND(DEALLOC_PD, uverbs_dealloc_pd, struct ib_uverbs_dealloc_pd, char),
-	COMMAND(REG_MR, uverbs_reg_mr, struct ib_uverbs_reg_mr, struct uverbs_mr_answer),
-	COMMAND(DEREG_MR, uverbs_dereg_mr, struct ib_uverbs_dereg_mr, char),
-	COMMAND(CREATE_AH, uverbs_create_ah, struct ib_uverbs_create_ah, struct uverbs_ah_answer),
-	COMMAND(DESTROY_AH, uverbs_destroy_ah, struct ib_uverbs_destroy_ah, char),
+		struct ib_uverbs_alloc_pd_resp, ENOMEM),
+	COMMAND(DEALLOC_PD, uverbs_dealloc_pd, struct ib_uverbs_dealloc_pd, char, EBUSY),
+	COMMAND(REG_MR, uverbs_reg_mr, struct ib_uverbs_reg_mr, struct uverbs_mr_answer, ENOMEM),
+	COMMAND(DEREG_MR, uverbs_dereg_mr, struct ib_uverbs_dereg_mr, char, EINVAL),
+	COMMAND(CREATE_AH, uverbs_create_ah, struct ib_uverbs_create_ah, struct uverbs_ah_answer,
+		ENOMEM),
+	COMMAND(DESTROY_AH, uverbs_destroy_ah, struct ib_uverbs_destroy_ah, char, EINVAL),
 	COMMAND(CREATE_COMP_CHANNEL, uverbs_create_comp_channel,
-		struct ib_uverbs_create_comp_channel, struct ib_uverbs_create_comp_channel_resp),
-	COMMAND(CREATE_CQ, uverbs_create_cq, struct ib_uverbs_create_cq, struct uverbs_cq_answer),
-	COMMAND(REQ_NOTIFY_CQ, uverbs_req_notify_cq, struct ib_uverbs_req_notify_cq, char),
+		struct ib_uverbs_create_comp_channel, struct ib_uverbs_create_comp_channel_resp,
+		EMFILE),
+	COMMAND(CREATE_CQ, uverbs_create_cq, struct ib_uverbs_create_cq, struct uverbs_cq_answer,
+		ENOMEM),
+	COMMAND(REQ_NOTIFY_CQ, uverbs_req_notify_cq, struct ib_uverbs_req_notify_cq, char, EINVAL),
 	COMMAND(RESIZE_CQ, uverbs_resize_cq, struct ib_uverbs_resize_cq,
-		struct uverbs_resize_answer),
+		struct uverbs_resize_answer, EINVAL),
 	COMMAND(DESTROY_CQ, uverbs_destroy_cq, struct ib_uverbs_destroy_cq,
-		struct ib_uverbs_destroy_cq_resp),
-	COMMAND(CREATE_QP, uverbs_create_qp, struct ib_uverbs_create_qp, struct uverbs_qp_answer),
-	COMMAND(MODIFY_QP, uverbs_modify_qp, struct ib_uverbs_modify_qp, char),
+		struct ib_uverbs_destroy_cq_resp, EBUSY),
+	COMMAND(CREATE_QP, uverbs_create_qp, struct ib_uverbs_create_qp, struct uverbs_qp_answer,
+		ENOMEM),
+	COMMAND(MODIFY_QP, uverbs_modify_qp, struct ib_uverbs_modify_qp, char, EINVAL),
 	COMMAND(QUERY_QP, uverbs_query_qp, struct ib_uverbs_query_qp,
-		struct ib_uverbs_query_qp_resp),
+		struct ib_uverbs_query_qp_resp, ENOMEM),
 	COMMAND(DESTROY_QP, uverbs_destroy_qp, struct ib_uverbs_destroy_qp,
-		struct ib_uverbs_destroy_qp_resp),
+		struct ib_uverbs_destroy_qp_resp, EBUSY),
 	COMMAND(POST_SEND, uverbs_post_send, struct ib_uverbs_post_send,
-		struct ib_uverbs_post_send_resp),
-	COMMAND(ATTACH_MCAST, uverbs_attach_mcast, struct ib_uverbs_attach_mcast, char),
-	COMMAND(DETACH_MCAST, uverbs_detach_mcast, struct ib_uverbs_detach_mcast, char),
+		struct ib_uverbs_post_send_resp, ENOMEM),
+	COMMAND(ATTACH_MCAST, uverbs_attach_mcast, struct ib_uverbs_attach_mcast, char, ENOMEM),
+	COMMAND(DETACH_MCAST, uverbs_detach_mcast, struct ib_uverbs_detach_mcast, char, EINVAL),
 	COMMAND(CREATE_SRQ, uverbs_create_srq, struct ib_uverbs_create_srq,
-		struct uverbs_srq_answer),
-	COMMAND(MODIFY_SRQ, uverbs_modify_srq, struct ib_uverbs_modify_srq, char),
+		struct uverbs_srq_answer, ENOMEM),
+	COMMAND(MODIFY_SRQ, uverbs_modify_srq, struct ib_uverbs_modify_srq, char, EINVAL),
 	COMMAND(QUERY_SRQ, uverbs_query_srq, struct ib_uverbs_query_srq,
-		struct ib_uverbs_query_srq_resp),
+		struct ib_uverbs_query_srq_resp, ENOMEM),
 	COMMAND(DESTROY_SRQ, uverbs_destroy_srq, struct ib_uverbs_destroy_srq,
-		struct ib_uverbs_destroy_srq_resp),
+		struct ib_uverbs_destroy_srq_resp, EBUSY),
 };
 
 static const struct row extended[] = {
 	EX(QUERY_DEVICE, uverbs_query_device_ex, struct ib_uverbs_ex_query_device,
-	   struct ib_uverbs_ex_query_device_resp),
+	   struct ib_uverbs_ex_query_device_resp, EINVAL),
 	EX(CREATE_CQ, uverbs_create_cq_ex, struct ib_uverbs_ex_create_cq,
-	   struct uverbs_cq_ex_answer),
+	   struct uverbs_cq_ex_answer, ENOMEM),
 	EX(CREATE_QP, uverbs_create_qp_ex, struct ib_uverbs_ex_create_qp,
-	   struct uverbs_qp_ex_answer),
+	   struct uverbs_qp_ex_answer, ENOMEM),
 };
 
 /* ---- Commands ---- */
@@ -90,13 +96,27 @@ static const struct row *find(const struct row *rows, size_t n, uint32_t number)
 
 #define FIND(rows, number) find(rows, sizeof(rows) / sizeof((rows)[0]), number)
 
+/* Each of the extended commands has the name of another. */
+bool uverbs_has_command(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		if (commands[i].name && !strcmp(commands[i].name, name))
+			return true;
+	}
+	return false;
+}
+
 /* The library's place for the answer has `room` bytes. Returns 0 or an errno value. */
 static int carry_out(struct uverbs *uverbs, const struct row *row, const void *in, void *to,
 		     size_t room)
 {
 	_Alignas(uint64_t) char answer[MOST_ANSWER] = { 0 };
-	int error = row->carry_out(uverbs, in, answer);
+	int error = sim_enter(row->name, row->ways);
 
+	if (!error)
+		error = row->carry_out(uverbs, in, answer);
 	if (!error && to)
 		memcpy(to, answer, row->answer < room ? row->answer : room);
 	return error;
@@ -161,7 +181,7 @@ static ssize_t write_any(struct sim_file *file, const void *buf, size_t count)
 /* What is left of the context ends with its asynchronous channel, or with the program. */
 static void close_uverbs(struct sim_file *file)
 {
-	SIM_STEP("ibv_close_device");
+	SIM_STEP("CLOSE_UVERBS");
 	sim_system(SYS_close, file->fd);
 	free(file);
 }
@@ -173,7 +193,7 @@ int uverbs_open(struct sim_device *device)
 	struct uverbs *uverbs;
 	int fd;
 
-	SIM_CALL_OR(-1, "ibv_open_device", ENOMEM, ENODEV, EMFILE);
+	SIM_CALL_OR(-1, "OPEN_UVERBS", ENOMEM);
 	uverbs = calloc(1, sizeof(*uverbs));
 	if (!uverbs)
 		return sim_fail(ENOMEM);

@@ -9,12 +9,9 @@
 int uverbs_create_comp_channel(struct uverbs *uverbs, const void *in, void *out)
 {
 	struct ib_uverbs_create_comp_channel_resp *answer = out;
-	int ret = SIM_CALL("ibv_create_comp_channel", EMFILE, ENOMEM);
 	struct sim_channel *channel;
 
 	(void)uverbs, (void)in;
-	if (ret)
-		return ret;
 	channel = sim_open_channel(SIM_COMP_CHANNEL, sizeof(*channel), NULL, false);
 	if (!channel)
 		return EMFILE;
@@ -35,11 +32,9 @@ static int create(struct uverbs *uverbs, const struct ib_uverbs_ex_create_cq *re
 		  struct sim_cq **cq)
 {
 	struct sim_channel *channel = kernel_comp_channel_of(request->comp_channel);
-	int ret = SIM_CALL("ibv_create_cq", ENOMEM, EINVAL);
 	uint32_t depth;
+	int ret = sim_judge_cq(uverbs->device, request->cqe, request->comp_vector, &depth);
 
-	if (!ret)
-		ret = sim_judge_cq(uverbs->device, request->cqe, request->comp_vector, &depth);
 	if (ret || (request->comp_channel >= 0 && !channel))
 		return ret ? ret : EINVAL;
 	*cq = sim_create_cq(uverbs->context, depth, channel,
@@ -105,10 +100,9 @@ int uverbs_resize_cq(struct uverbs *uverbs, const void *in, void *out)
 	const struct ib_uverbs_resize_cq *request = in;
 	struct uverbs_resize_answer *answer = out;
 	struct sim_cq *cq = kernel_find(SIM_CQ, request->cq_handle);
-	int ret = SIM_CALL("ibv_resize_cq", EINVAL, ENOMEM);
+	int ret = cq ? sim_judge_resize(cq, request->cqe) : EINVAL;
 
 	(void)uverbs;
-	ret = ret ? ret : cq ? sim_judge_resize(cq, request->cqe) : EINVAL;
 	if (ret)
 		return ret;
 	sim_resize_completions(&cq->ring, request->cqe);
@@ -121,11 +115,10 @@ int uverbs_req_notify_cq(struct uverbs *uverbs, const void *in, void *out)
 {
 	const struct ib_uverbs_req_notify_cq *request = in;
 	struct sim_cq *cq = kernel_find(SIM_CQ, request->cq_handle);
-	int ret = SIM_CALL("ibv_req_notify_cq", EINVAL, ENOMEM);
 
 	(void)uverbs, (void)out;
-	if (ret || !cq)
-		return ret ? ret : EINVAL;
+	if (!cq)
+		return EINVAL;
 	if (cq->armed != SIM_ARMED)
 		cq->armed = request->solicited_only ? SIM_ARMED_SOLICITED : SIM_ARMED;
 	return 0;
@@ -137,11 +130,10 @@ int uverbs_destroy_cq(struct uverbs *uverbs, const void *in, void *out)
 	const struct ib_uverbs_destroy_cq *request = in;
 	struct ib_uverbs_destroy_cq_resp *answer = out;
 	struct sim_cq *cq = kernel_find(SIM_CQ, request->cq_handle);
-	int ret = SIM_CALL("ibv_destroy_cq", EBUSY, EINVAL);
 
 	(void)uverbs;
-	if (ret || !cq || cq->object.users)
-		return ret ? ret : cq ? EBUSY : EINVAL;
+	if (!cq || cq->object.users)
+		return cq ? EBUSY : EINVAL;
 	answer->comp_events_reported = cq->object.reported;
 	answer->async_events_reported = cq->object.async_reported;
 	kernel_forget_locks(&cq->object);

@@ -44,11 +44,11 @@ static int create(struct uverbs *uverbs, const struct ib_uverbs_ex_create_qp *re
 			 request->max_recv_sge, request->max_inline_data },
 	};
 	struct sim_pd *pd = kernel_find(SIM_PD, request->pd_handle);
-	int ret = SIM_CALL("ibv_create_qp", ENOMEM, EINVAL, ENOSYS, EPERM);
+	int ret;
 
-	if (!ret && (!pd || !needs.send_cq || !needs.recv_cq || (request->is_srq && !needs.srq)))
-		ret = EINVAL;
-	ret = ret ? ret : sim_judge_qp(uverbs->device, needs.type, &needs.cap);
+	if (!pd || !needs.send_cq || !needs.recv_cq || (request->is_srq && !needs.srq))
+		return EINVAL;
+	ret = sim_judge_qp(uverbs->device, needs.type, &needs.cap);
 	if (ret)
 		return ret;
 	*qp = sim_create_qp(pd, &needs, (void *)(uintptr_t)request->user_handle);
@@ -134,11 +134,10 @@ int uverbs_destroy_qp(struct uverbs *uverbs, const void *in, void *out)
 	const struct ib_uverbs_destroy_qp *request = in;
 	struct ib_uverbs_destroy_qp_resp *answer = out;
 	struct sim_qp *qp = kernel_find(SIM_QP, request->qp_handle);
-	int ret = SIM_CALL("ibv_destroy_qp", EBUSY, EINVAL);
 
 	(void)uverbs;
-	if (ret || !qp || qp->n_groups)
-		return ret ? ret : qp ? EBUSY : EINVAL;
+	if (!qp || qp->n_groups)
+		return qp ? EBUSY : EINVAL;
 	if (sim_is_iwarp(qp)) {
 		sim_fail_qp(qp);
 		sim_lose_connection(qp->endpoint);
@@ -186,13 +185,12 @@ int uverbs_modify_qp(struct uverbs *uverbs, const void *in, void *out)
 {
 	const struct ib_uverbs_modify_qp *request = in;
 	struct sim_qp *qp = kernel_find(SIM_QP, request->qp_handle);
-	int ret = SIM_CALL("ibv_modify_qp", EINVAL, ENOMEM);
 	struct ibv_qp_attr attr = { .qp_state = (enum ibv_qp_state)request->qp_state };
-	int mask = (int)request->attr_mask;
+	int ret, mask = (int)request->attr_mask;
 
 	(void)out;
-	if (ret || !qp)
-		return ret ? ret : EINVAL;
+	if (!qp)
+		return EINVAL;
 #define COPY(member) attr.member = (__typeof__(attr.member))request->member
 	EACH_ATTRIBUTE(COPY);
 #undef COPY
@@ -225,12 +223,11 @@ int uverbs_query_qp(struct uverbs *uverbs, const void *in, void *out)
 	const struct ib_uverbs_query_qp *request = in;
 	struct ib_uverbs_query_qp_resp *answer = out;
 	const struct sim_qp *qp = kernel_find(SIM_QP, request->qp_handle);
-	int ret = SIM_CALL("ibv_query_qp", ENOMEM, EINVAL);
 	const struct ibv_ah_attr *path;
 
 	(void)uverbs;
-	if (ret || !qp)
-		return ret ? ret : EINVAL;
+	if (!qp)
+		return EINVAL;
 #define COPY(member) answer->member = (__typeof__(answer->member))qp->attr.member
 	EACH_ATTRIBUTE(COPY);
 #undef COPY

@@ -11,11 +11,10 @@ int uverbs_create_srq(struct uverbs *uverbs, const void *in, void *out)
 	const struct ib_uverbs_create_srq *request = in;
 	struct uverbs_srq_answer *answer = out;
 	struct sim_pd *pd = kernel_find(SIM_PD, request->pd_handle);
-	int ret = SIM_CALL("ibv_create_srq", ENOMEM, EINVAL, ENOSYS);
 	uint32_t max_wr = request->max_wr;
+	int ret = pd ? sim_judge_srq(uverbs->device, &max_wr, request->max_sge) : EINVAL;
 	struct sim_srq *srq;
 
-	ret = ret ? ret : pd ? sim_judge_srq(uverbs->device, &max_wr, request->max_sge) : EINVAL;
 	if (ret)
 		return ret;
 	srq = sim_create_srq(pd, max_wr, request->max_sge, (void *)(uintptr_t)request->user_handle);
@@ -44,11 +43,10 @@ int uverbs_modify_srq(struct uverbs *uverbs, const void *in, void *out)
 	const struct ibv_srq_attr attr = { .max_wr = request->max_wr,
 					   .srq_limit = request->srq_limit };
 	struct sim_srq *srq = kernel_find(SIM_SRQ, request->srq_handle);
-	int ret = SIM_CALL("ibv_modify_srq", EINVAL, ENOMEM);
 
 	(void)uverbs, (void)out;
-	if (ret || !srq)
-		return ret ? ret : EINVAL;
+	if (!srq)
+		return EINVAL;
 	return sim_modify_srq(srq, &attr, (int)request->attr_mask);
 }
 
@@ -57,12 +55,11 @@ int uverbs_query_srq(struct uverbs *uverbs, const void *in, void *out)
 	const struct ib_uverbs_query_srq *request = in;
 	struct ib_uverbs_query_srq_resp *answer = out;
 	const struct sim_srq *srq = kernel_find(SIM_SRQ, request->srq_handle);
-	int ret = SIM_CALL("ibv_query_srq", ENOMEM, EINVAL);
 
-	if (!ret && uverbs->device->traits.iwarp)
-		ret = EOPNOTSUPP; /* soft-iWARP does not say */
-	if (ret || !srq)
-		return ret ? ret : EINVAL;
+	if (uverbs->device->traits.iwarp)
+		return EOPNOTSUPP; /* soft-iWARP does not say */
+	if (!srq)
+		return EINVAL;
 	answer->max_wr = srq->queue.max;
 	answer->max_sge = srq->queue.max_sge;
 	answer->srq_limit = srq->limit;
@@ -74,11 +71,10 @@ int uverbs_destroy_srq(struct uverbs *uverbs, const void *in, void *out)
 	const struct ib_uverbs_destroy_srq *request = in;
 	struct ib_uverbs_destroy_srq_resp *answer = out;
 	struct sim_srq *srq = kernel_find(SIM_SRQ, request->srq_handle);
-	int ret = SIM_CALL("ibv_destroy_srq", EBUSY, EINVAL);
 
 	(void)uverbs;
-	if (ret || !srq || srq->object.users)
-		return ret ? ret : srq ? EBUSY : EINVAL;
+	if (!srq || srq->object.users)
+		return srq ? EBUSY : EINVAL;
 	answer->events_reported = srq->object.async_reported;
 	kernel_forget_locks(&srq->object);
 	sim_destroy_srq(srq);
