@@ -14,8 +14,9 @@
 #include "verbs-sim/device/devices.h"
 #include "verbs-sim/runner/runner.h"
 
-#define LIBRARY        "libverbs-sim.so"
-#define KERNEL_LIBRARY "libverbs-sim-kernel.so"
+#define LIBRARY "libverbs-sim-kernel.so"
+#define OTHER_LIBRARY \
+	"libverbs-sim.so" /* in the place of the real ones: to compare with, until it goes */
 
 static void usage(FILE *file)
 {
@@ -38,8 +39,6 @@ static void usage(FILE *file)
 	      "                   manager (REJECTED=8), the status of the next completion (RETRY_EXC_ERR),\n"
 	      "                   or REMOVAL of all devices; SILENCE of the program's host; FULL stdout. May\n"
 	      "                   be given more than once\n"
-	      "  --kernel         simulate the kernel, below the real libraries of this machine; it is\n"
-	      "                   not complete: see README.md\n"
 	      "  --strict         report what a program does wrong, and the device puts up with\n"
 	      "  --steps FILE     do what its lines say, one after the other (-: stdin; each is answered on\n"
 	      "                   stdout): start [<FILE] [>FILE] [2>FILE] PROGRAM [ARGUMENT...];\n"
@@ -189,7 +188,10 @@ static int read_option(int option, struct sim_options *options)
 		options->users = true;
 		return 0;
 	case 'k':
-		options->kernel = true;
+		options->libraries = false;
+		return 0;
+	case 'L':
+		options->libraries = true;
 		return 0;
 	case 'g':
 		return read_small(optarg, &options->gdb) ? 0
@@ -254,7 +256,7 @@ static int read_programs(char **words, struct sim_options *options)
 static int find_library(struct sim_options *options)
 {
 	static const char *const places[] = { "", "../lib/verbs-sim/" };
-	const char *name = options->kernel ? KERNEL_LIBRARY : LIBRARY;
+	const char *name = options->libraries ? OTHER_LIBRARY : LIBRARY;
 	static char path[PATH_MAX];
 	char self[PATH_MAX - 64];
 	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
@@ -303,6 +305,7 @@ int sim_read_options(int argc, char **argv, struct sim_options *options)
 		{ "strict", no_argument, NULL, 'x' },
 		{ "users", no_argument, NULL, 'u' },
 		{ "kernel", no_argument, NULL, 'k' },
+		{ "libraries", no_argument, NULL, 'L' },
 		{ "gdb", required_argument, NULL, 'g' },
 		{ "limit", required_argument, NULL, 'l' },
 		{ "patience", required_argument, NULL, 'p' },
