@@ -32,6 +32,12 @@ bool ucma_has_command(const char *name);
 /* The object of this program that has this number, which is its handle; NULL: there is none. */
 void *kernel_find(enum sim_kind kind, uint32_t handle);
 
+/*
+ * Whether librdmacm asks for something of its own, which the program need not destroy: inside a call such
+ * as rdma_resolve_addr.
+ */
+bool kernel_is_for_librdmacm(void);
+
 /* ---- locks.c: which spin lock belongs to which queue ---- */
 
 /*

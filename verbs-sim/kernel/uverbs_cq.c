@@ -12,7 +12,8 @@ int uverbs_create_comp_channel(struct uverbs *uverbs, const void *in, void *out)
 	struct sim_channel *channel;
 
 	(void)uverbs, (void)in;
-	channel = sim_open_channel(SIM_COMP_CHANNEL, sizeof(*channel), NULL, false);
+	channel = sim_open_channel(SIM_COMP_CHANNEL, sizeof(*channel), NULL,
+				   kernel_is_for_librdmacm());
 	if (!channel)
 		return EMFILE;
 	kernel_open_comp_channel(channel);
@@ -39,6 +40,7 @@ static int create(struct uverbs *uverbs, const struct ib_uverbs_ex_create_cq *re
 		return ret ? ret : EINVAL;
 	*cq = sim_create_cq(uverbs->context, depth, channel,
 			    (void *)(uintptr_t)request->user_handle);
+	(*cq)->object.hidden = kernel_is_for_librdmacm();
 	if (uverbs->device->traits.iwarp)
 		sim_open_siw_ring(&(*cq)->ring, SIM_SIW_COMPLETION, depth);
 	else

@@ -3,16 +3,15 @@
  * Commands of uverbs: contexts, and what devices and ports say of themselves. See uverbs.h.
  */
 #include <errno.h>
-#include <string.h>
 
 #include "verbs-sim/kernel/uverbs.h"
 
-/* Only a context that the program itself has opened is counted as left over: librdmacm keeps others. */
+/* librdmacm keeps a context of each device. */
 int uverbs_get_context(struct uverbs *uverbs, const void *in, void *out)
 {
 	struct ib_uverbs_get_context_resp *answer = out;
-	bool hidden = !sim_in_verb || strcmp(sim_me->call, "ibv_open_device");
-	struct sim_context *context = sim_open_channel(SIM_CONTEXT, sizeof(*context), NULL, hidden);
+	struct sim_context *context =
+		sim_open_channel(SIM_CONTEXT, sizeof(*context), NULL, kernel_is_for_librdmacm());
 
 	(void)in;
 	if (!context)

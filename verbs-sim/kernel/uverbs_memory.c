@@ -21,16 +21,24 @@ void *kernel_find(enum sim_kind kind, uint32_t handle)
 	return NULL;
 }
 
+bool kernel_is_for_librdmacm(void)
+{
+	return sim_in_verb && !strncmp(sim_me->call, "rdma_", 5);
+}
+
 /* ---- PDs ---- */
 
 int uverbs_alloc_pd(struct uverbs *uverbs, const void *in, void *out)
 {
 	struct ib_uverbs_alloc_pd_resp *answer = out;
+	struct sim_pd *pd;
 
 	(void)in;
 	if (!sim_has_room(uverbs->device, SIM_PD))
 		return ENOMEM;
-	answer->pd_handle = sim_create_pd(uverbs->context, NULL)->object.number;
+	pd = sim_create_pd(uverbs->context, NULL);
+	pd->object.hidden = kernel_is_for_librdmacm();
+	answer->pd_handle = pd->object.number;
 	return 0;
 }
 

@@ -36,6 +36,8 @@ USUAL = {
     "rdma_resolve_route": "EHOSTUNREACH",
     "rdma_set_option": "ENOSYS",
 }
+# What returns a number, and fails only if its argument is NULL.
+NEVER_FAIL = {"rdma_ack_cm_event"}
 OUT_OF_MEMORY = ("_post_", "_complete", "_create_", "_attach_", "_migrate_", "rdma_accept", "rdma_connect", "rdma_get_request")
 HEAD = """/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Written by wrappers.py. */
@@ -65,7 +67,7 @@ def name_of(verb: Verb) -> str:
 def usual_error(verb: Verb) -> str:
     """The error with which the call fails by itself; 0: it does not tell of one."""
     name = name_of(verb)
-    if verb.result not in ("errno", "minus1", "size", "new"):
+    if verb.result not in ("errno", "minus1", "size", "new") or name in NEVER_FAIL:
         return "0"
     if name in USUAL:
         return USUAL[name]
