@@ -19,7 +19,7 @@ from typing import Any
 
 from . import simulation
 from .odd import ODD
-from .simulation import ADDRESS, OF_ITS_OWN, TOP, Lost, Run, calls_of, chosen
+from .simulation import ADDRESS, OF_ITS_OWN, TOP, Lost, Run, calls_of, chosen, nth
 
 SIDES = {"server": 0, "client": 1}  # places among the programs of a run
 SEEDS = 25  # for each kind of device
@@ -134,7 +134,7 @@ def sweep(pair: Pair) -> Iterator[str]:
         calls = calls_of(programs, side, *device, run=simulate)
         sends = [number for number, call in enumerate(calls, 1) if call == "ibv_post_send"][:FEW] if side else []
         for number, how in [*((number, "") for number in chosen(calls, OFTEN)), *((number, ":RETRY_EXC_ERR") for number in sends)]:
-            run = simulate(programs, *device, "--fail", f"{side}:{number}{how}")
+            run = simulate(programs, *device, "--fail", f"{side}:{nth(calls, number)}{how}")
             reason = ended_badly(run, side, {0, 1} if run.fault else {0})
             if not reason and not run.fault and re.match(FALLIBLE, calls[number - 1]):
                 reason = f"call {number} did not fail: somebody has changed the simulation"

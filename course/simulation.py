@@ -82,9 +82,19 @@ def read(argv: list[str], status: int, out: str, err: str) -> Run:
     )  # fmt: skip
 
 
+def calls_in(trace: str, side: int) -> list[str]:
+    """The names of the calls that a program makes, in order: not what its libraries ask the kernel for it."""
+    return re.findall(rf"^\[ *[\d.]+ us\] {side}\.\d+ +\d+ (\w+)(?:\(.*)?$", trace, re.MULTILINE)
+
+
 def calls_of(programs: list[list[str]], side: int, *options: str, run: Callable[..., Run] = simulate) -> list[str]:
-    """The names of the calls that a program makes, in order."""
-    return re.findall(rf"^\[ *[\d.]+ us\] {side}\.\d+ +\d+ (\w+)$", run(programs, *options, "--trace").err, re.MULTILINE)
+    """The same, of a run that has not been made yet."""
+    return calls_in(run(programs, *options, "--trace").err, side)
+
+
+def nth(calls: list[str], number: int) -> str:
+    """How --fail names the call with this number: by its name, and the number among those of the name."""
+    return f"{calls[number - 1]}:{calls[:number].count(calls[number - 1])}"
 
 
 def chosen(calls: list[str], often: int) -> list[int]:

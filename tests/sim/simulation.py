@@ -13,9 +13,9 @@ import subprocess
 import pytest
 from live.table import STAGES, Stage
 
-from course.simulation import ADDRESS, ALWAYS, OF_ITS_OWN, TOP, Run, calls_of, chosen, read, simulate
+from course.simulation import ADDRESS, ALWAYS, OF_ITS_OWN, TOP, Run, calls_in, calls_of, chosen, nth, read, simulate
 
-__all__ = ["ADDRESS", "ALWAYS", "OF_ITS_OWN", "TOP", "Run", "calls_of", "chosen", "read", "simulate"]  # for those who import this module
+__all__ = ["ADDRESS", "ALWAYS", "OF_ITS_OWN", "TOP", "Run", "calls_in", "calls_of", "chosen", "nth", "read", "simulate"]  # for those who import this module
 
 
 def pair(stage: Stage, count: int) -> list[list[str]]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from sim.simulation import ADDRESS, SIDES, TOP, TRANSPORTS, Run, calls_of, simulate
+from sim.simulation import ADDRESS, SIDES, TOP, TRANSPORTS, Run, calls_of, nth, simulate
 from sim.timeline import LINE
 
 FIGURES = {"us": r"(?P<us{n}>\d+\.\d)", "call": r"0\.[1-3]\d", "any": r"\d+\.\d\d", "once": "[12]"}
@@ -160,7 +160,7 @@ def test_whoever_is_held_up(row: Example, transport: list[str], side: int, goes_
     """At any call, of a server once it listens: what has come in the meantime comes all at once."""
     names = calls_of(programs(row), side, *transport)
     for call in range(1 if side else names.index("rdma_get_cm_event") + 1, names.index("rdma_disconnect") + 1):
-        figures(row, play(row, *transport, "--fail", f"{side}:{call}:SIGSTOP", *goes_on(side)))
+        figures(row, play(row, *transport, "--fail", f"{side}:{nth(names, call)}:SIGSTOP", *goes_on(side)))
 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if row.what.startswith("epoll_server") and row.counts == (1000,)], ids=str)

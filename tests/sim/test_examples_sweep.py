@@ -11,7 +11,7 @@ import re
 from itertools import count
 
 import pytest
-from sim.simulation import ADDRESS, OF_ITS_OWN, SIDES, TRANSPORTS, Run, chosen, simulate
+from sim.simulation import ADDRESS, OF_ITS_OWN, SIDES, TRANSPORTS, Run, calls_in, chosen, nth, simulate
 from sim.test_failing_calls import ALLOCATIONS, OF_ALL_CLIENTS
 
 OFTEN, AT = 2, 6  # in make check: how many calls of a name fail, and at how many calls something else happens
@@ -58,7 +58,7 @@ def calls_of(pair: tuple[str, ...], transport: list[str], side: int) -> list[str
     """The names of the calls that a side makes, in order; all goes well."""
     run = play(pair, transport, "--trace")
     assert not run.exit and not any(run.statuses), run.why()
-    return re.findall(rf"^\[ *[\d.]+ us\] {side}\.\d+ +\d+ (\w+)$", run.err, re.MULTILINE)
+    return calls_in(run.err, side)
 
 
 def ends_by_signal(pair: tuple[str, ...]) -> set[int]:
@@ -95,7 +95,7 @@ def fail_each(pair: tuple[str, ...], transport: list[str], side: int, often: int
     """Each call, so often at most."""
     calls = calls_of(pair, transport, side)
     for number in chosen(calls, often):
-        run = play(pair, transport, "--fail", f"{side}:{number}")
+        run = play(pair, transport, "--fail", f"{side}:{nth(calls, number)}")
         judge(pair, run, side, {0, 1})
         needs = "rdma_disconnect" not in calls[:number] if side else "rdma_listen" in calls[number - 1 :]
         judge_words(pair, run, side, needs)
@@ -106,8 +106,8 @@ def fail_each(pair: tuple[str, ...], transport: list[str], side: int, often: int
 
 def happens_at(pair: tuple[str, ...], transport: list[str], side: int, how: str, at: int) -> list[Run]:
     """At so many calls."""
-    calls = len(calls_of(pair, transport, side))
-    return [play(pair, transport, "--fail", f"{side}:{call}:{how}") for call in range(1, calls + 1, max(1, calls // at))]
+    calls = calls_of(pair, transport, side)
+    return [play(pair, transport, "--fail", f"{side}:{nth(calls, call)}:{how}") for call in range(1, len(calls) + 1, max(1, len(calls) // at))]
 
 
 @each_side
@@ -151,7 +151,7 @@ def test_the_device_of_a_server_is_removed(name: str, transport: list[str]) -> N
     """Before a client has come, or when it comes: both programs end."""
     calls = calls_of(PAIRS[name], [], 0)
     for call in range(calls.index("rdma_bind_addr") + 1, calls.index("rdma_get_cm_event") + 2):
-        run = play(PAIRS[name], transport, "--fail", f"0:{call}:REMOVAL")
+        run = play(PAIRS[name], transport, "--fail", f"0:{nth(calls, call)}:REMOVAL")
         assert run.exit not in OF_ITS_OWN and {*run.statuses} <= {0, 1}, run.why()
 
 
@@ -176,9 +176,10 @@ STAY_S = {"echo": 10 + 7, "loop": 10 + 25 + 7, "epoll": 10 + 7, "srq": 10 + 7, "
 def test_its_server_falls_silent(name: str, transport: list[str]) -> None:
     """A client that still waits for something says why it ends, and ends in time."""
     pair = PAIRS[name][:2]
-    connects = calls_of(pair, transport, 1).index("rdma_connect") + 1
+    calls = calls_of(pair, transport, 1)
+    connects = calls.index("rdma_connect") + 1
     for call in range(connects, connects + 16, 4):
-        run = play(pair, transport, "--trace", "--fail", f"1:{call}:SILENCE", "--patience", "200")
+        run = play(pair, transport, "--trace", "--fail", f"1:{nth(calls, call)}:SILENCE", "--patience", "200")
         ended = max(float(us) for us in re.findall(r"^\[ *([\d.]+) us\] 1\.", run.err, re.MULTILINE)) / 1e6
         assert 1 not in run.told and ended < STAY_S[name] + 1, f"it stays for {ended} s\n{run.command}"
         assert (run.statuses[1] == 1) == (ended > 9), f"it stays for {ended} s\n{run.command}"

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from sim.simulation import OF_ITS_OWN, SIDES, TRANSPORTS, Run, calls_of, chosen, each_stage, pair, simulate
+from sim.simulation import OF_ITS_OWN, SIDES, TRANSPORTS, Run, calls_of, chosen, each_stage, nth, pair, simulate
 from live.table import STAGES, Stage
 
 MESSAGES = 2
@@ -62,7 +62,7 @@ def fail_each(stage: Stage, transport: list[str], side: int, often: int, server:
     programs = [[*usual, *more.split()] for usual, more in zip(pair(stage, MESSAGES), (server, client))]
     calls, failed = calls_of(programs, side, *transport), set[str]()
     for number in chosen(calls, often):
-        run = simulate(programs, *transport, "--fail", f"{side}:{number}")
+        run = simulate(programs, *transport, "--fail", f"{side}:{nth(calls, number)}")
         if run.fault:
             judge(run, side)
             judge_words(stage, run, side)
@@ -197,7 +197,8 @@ def fail_with_two(stage: Stage, transport: list[str]) -> None:
     """Each call of the server, while it has two clients: at least one of them is served."""
     server, client = pair(stage, MESSAGES)
     programs = [[*server, "-n", "2"], client, [*client, "-w", "5"]]
-    for number in chosen(calls_of(programs, 0, *transport), 2):
-        run = simulate(programs, *transport, "--fail", f"0:{number}")
+    calls = calls_of(programs, 0, *transport)
+    for number in chosen(calls, 2):
+        run = simulate(programs, *transport, "--fail", f"0:{nth(calls, number)}")
         assert run.exit not in OF_ITS_OWN, run.why()
         assert 0 in run.statuses[1:] or run.fault.split()[0] in OF_ALL_CLIENTS, run.why()

@@ -14,13 +14,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from sim.simulation import ADDRESS, OF_ITS_OWN, SIDES, TRANSPORTS, Run, calls_of, each_stage, simulate
+from sim.simulation import ADDRESS, OF_ITS_OWN, SIDES, TRANSPORTS, Run, calls_of, each_stage, nth, simulate
 from sim.simulation import pair as two_of
 from live.table import STAGES, Stage
 
 wire: Callable[[Stage], str] = importlib.import_module("live.test_odd_peers").wire
 LEFT = 121
-TRACED = re.compile(r"^\[ *([\d.]+) us\] (\d+)\.\d+ +(\d+) (\w+)$", re.MULTILINE)
+TRACED = re.compile(r"^\[ *([\d.]+) us\] (\d+)\.\d+ +(\d+) +(\w+)(\(.*)?$", re.MULTILINE)
 ASLEEP = "ping-sr-3 ping-sr-4 ping-sr-5 ping-srq-4"
 WATCHES = f"ping-sr-2 {ASLEEP}"
 BLIND = "ping-sr-0 ping-sr-1 ping-sr-2e"
@@ -70,8 +70,9 @@ def programs(wait: Wait, stage: Stage, side: str) -> list[list[str]]:
 
 
 def calls(run: Run, number: int) -> list[tuple[float, int, str]]:
-    """Of a program of a run with --trace: when, the number, and the name of each."""
-    return [(float(us) / 1e6, int(call), name) for us, program, call, name in TRACED.findall(run.err) if int(program) == number]
+    """Of a program of a run with --trace: when, the number (0: it is not counted), and the name of each."""
+    found = [found for found in TRACED.findall(run.err) if int(found[1]) == number]
+    return [(float(us) / 1e6, 0 if arguments else int(call), name) for us, _, call, name, arguments in found]
 
 
 def said_by(run: Run, stage: Stage, side: str) -> list[str]:
@@ -123,7 +124,8 @@ def test_silence(wait: Wait, stage: Stage, side: str, transport: str) -> None:
     assert wait.least_s <= ended_s <= wait.most_s, ended_s
     if wait.asked:
         asked = sum(name == "ibv_post_send" and s > 0.5 for s, _, name in made)
-        assert asked == wait.asked[transport], asked
+        # One that comes early is within the period in which the last message came.
+        assert asked in (wait.asked[transport], wait.asked[transport] + bool(wait.asked[transport])), asked
 
 
 @rows([Wait("loses its host", ASLEEP, "--silent-after 3 --timeout 90", "-q --timeout 80 --keepalive 1", sides="server", transports="iWARP")])
@@ -155,6 +157,7 @@ STRUCK = {  # by option --fail: what it says then, and the status of a client an
     ":REMOVAL": ("DEVICE", 1, 1),  # _FATAL or _REMOVAL, whichever it hears first
 }  # fmt: skip
 GO_ON = (":PORT_ERR", ":GID_CHANGE")
+GENERAL = (":RETRY_EXC_ERR", ":REM_OP_ERR")  # a general error to soft-iWARP's library, which has no status for them
 
 
 @pytest.mark.parametrize("how", STRUCK)
@@ -164,7 +167,7 @@ def test_struck_in_silence(wait: Wait, stage: Stage, side: str, transport: str, 
     quiet = calls(simulate(both, *TRANSPORTS[transport], "--trace"), number)
     keepalive = next((call for s, call, name in quiet if name == "ibv_post_send" and s > 0.5))
     run = simulate(both, *TRANSPORTS[transport], "--fail", f"{number}:{keepalive}{how}")
-    said, *statuses = STRUCK[how]
+    said, *statuses = STRUCK[":LOC_PROT_ERR" if transport == "iWARP" and how in GENERAL else how]
     lines = said_by(run, stage, side)
     assert run.exit not in {*OF_ITS_OWN} - {LEFT} and f"of program {number}" not in run.left, run.why()
     assert run.statuses[number] == statuses[1 - number], run.why()
@@ -189,7 +192,7 @@ def test_it_leaves_at_once_when_it_is_told_again(wait: Wait, stage: Stage, side:
     simulation tells all programs to stop when its patience ends, or at the next event: a keepalive at 10 s."""
     number, both, patience = int(side == "client"), programs(wait, stage, side), ("--trace", "--patience", "9")
     once = simulate(both, *patience)
-    before = next(call for s, call, _ in calls(once, number) if 4 < s < 9)
+    before = next(call for s, call, _ in calls(once, number) if call and 4 < s < 9)
     assert 9 + 6 < leaves_s(once, number) < 10 + 8
     assert 9 <= leaves_s(simulate(both, *patience, "--fail", f"{number}:{before}:SIGINT"), number) < 11
 
@@ -261,7 +264,7 @@ def test_one_that_is_stopped_and_goes_on(stage: Stage, transport: list[str], sid
     (tmp_path / "steps").write_text(f"wait 25\nsignal {side} SIGCONT\n" * 3)
     names = calls_of(programs, side, *transport)
     first, last = names.index("ibv_poll_cq"), len(names) - 12
-    stops = [word for part in (1, 2, 3) for word in ("--fail", f"{side}:{first + (last - first) * part // 4}:SIGSTOP")]
+    stops = [word for part in (1, 2, 3) for word in ("--fail", f"{side}:{nth(names, first + (last - first) * part // 4)}:SIGSTOP")]
     run = simulate(programs, *transport, *stops, "--steps", str(tmp_path / "steps"))
     assert not run.exit and not any(run.statuses) and run.ms >= 75000, run.why()
 
