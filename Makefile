@@ -136,7 +136,7 @@ bench-build: all nine ways bare-events $(BENCH)
 # verbs-trace, for any program and for the option -t of the stages, and verbs-sim: each is a program, and a shared object
 # that it preloads. Both libraries are linked in, so that the versions of their functions are known.
 TOOLS = $(addprefix verbs-trace/,verbs-trace libverbs-trace.so) \
-	$(addprefix verbs-sim/,verbs-sim libverbs-sim.so libverbs-sim-kernel.so)
+	$(addprefix verbs-sim/,verbs-sim libverbs-sim.so)
 TOOL = $(BUILD)/verbs-trace/tool
 TOOL_TABLES = $(wildcard verbs-trace/tool/*.txt)
 TOOL_WRITTEN = $(addprefix $(TOOL)/,calls.o structures.o verbs.o)
@@ -154,8 +154,6 @@ $(TOOL)/verbs.h: $(wildcard verbs-trace/tool/*.py) $(TOOL_TABLES)
 	$(call run,GEN,$@,$(GENERATE)/generate.py $(@D))
 $(TOOL_WRITTEN:.o=.c): $(TOOL)/verbs.h ;
 $(TOOL_OBJECTS): $(TOOL)/verbs.h
-$(SIM)/unknown.c $(SIM)/versions.map: $(wildcard verbs-trace/tool/*.py) $(TOOL_TABLES)
-	$(call run,GEN,$@,$(GENERATE)/stubs.py $@)
 $(SIM)/wrappers.c $(SIM)/wrappers.map: $(wildcard verbs-trace/tool/*.py) $(TOOL_TABLES)
 	$(call run,GEN,$@,$(GENERATE)/wrappers.py $@)
 
@@ -163,15 +161,11 @@ verbs-trace/verbs-trace: $(TOOL)/launcher.o
 verbs-trace/libverbs-trace.so: $(filter-out %/launcher.o,$(TOOL_OBJECTS)) $(TOOL_WRITTEN)
 verbs-trace/libverbs-trace.so: LINK_FLAGS = -shared -Wl,-z,defs -Wl,--no-as-needed
 verbs-sim/verbs-sim: $(call of_sim,core device cm transfer runner)
-verbs-sim/libverbs-sim.so: $(filter-out $(SIM)/calls/verb.o,$(call of_sim,core device cm transfer calls)) $(SIM)/unknown.o $(SIM)/versions.map
-# Below the real libraries: not those parts of calls/ that replace them.
-verbs-sim/libverbs-sim-kernel.so: $(filter-out $(SIM)/calls/cm_% $(SIM)/calls/verbs_%,$(call of_sim,core device cm transfer calls kernel)) $(SIM)/wrappers.o $(SIM)/wrappers.map
-verbs-sim/libverbs-sim-kernel.so: LINK_FLAGS = -shared -Wl,-z,defs -Wl,--version-script=$(SIM)/wrappers.map
-verbs-sim/libverbs-sim.so: LINK_FLAGS = -shared -Wl,-z,defs -Wl,--version-script=$(SIM)/versions.map
-$(filter %.so,$(TOOLS)): LIBS += -ldl
-verbs-sim/libverbs-sim-kernel.so: LIBS = -ldl
+verbs-sim/libverbs-sim.so: $(call of_sim,core device cm transfer calls kernel) $(SIM)/wrappers.o $(SIM)/wrappers.map
+verbs-sim/libverbs-sim.so: LINK_FLAGS = -shared -Wl,-z,defs -Wl,--version-script=$(SIM)/wrappers.map
+verbs-trace/libverbs-trace.so: LIBS += -ldl
 verbs-trace/verbs-trace: LIBS =
-verbs-sim/verbs-sim: LIBS = -ldl
+verbs-sim/verbs-sim verbs-sim/libverbs-sim.so: LIBS = -ldl
 $(TOOLS):
 	$(LINK)
 verbs-trace: $(filter verbs-trace/%,$(TOOLS)) ## strace for verbs, for any program

@@ -88,7 +88,7 @@ int sim_resolve_address(struct sim_endpoint *endpoint, const struct sockaddr *so
 		return ret;
 	if (sim_turns_out_otherwise(endpoint))
 		return 0;
-	if (!endpoint->device && endpoint->real_library)
+	if (!endpoint->device) /* librdmacm needs one */
 		sim_tell(endpoint, RDMA_CM_EVENT_ADDR_ERROR, -ENODEV);
 	else
 		sim_tell(endpoint, RDMA_CM_EVENT_ADDR_RESOLVED, 0);

@@ -79,12 +79,7 @@ struct sim_endpoint {
 	enum sim_cm_state state;
 	struct sockaddr_storage source, destination;
 	bool bound, routed, family_only;
-	bool datagram; /* of RDMA_PS_UDP: nothing is ever connected */
-	/*
-	 * Its program has the real librdmacm: that makes a QP on RoCE ready by itself, and needs a device
-	 * when an address is resolved.
-	 */
-	bool real_library;
+	bool datagram;             /* of RDMA_PS_UDP: nothing is ever connected */
 	bool was_connected;        /* iWARP: its connection has ended */
 	uint32_t backlog, waiting; /* of a listener: how many requests may wait, and do */
 	uint8_t ack_timeout;       /* RDMA_OPTION_ID_ACK_TIMEOUT, */

@@ -128,10 +128,7 @@ static void reply_arrives(struct sim_endpoint *client, const struct sim_terms *t
 		client->wanted.initiator_depth = terms->initiator_depth;
 	}
 	if (!sim_cm_traits(client)->iwarp) {
-		sim_tell(client,
-			 client->qp && !client->real_library ? RDMA_CM_EVENT_ESTABLISHED
-							     : RDMA_CM_EVENT_CONNECT_RESPONSE,
-			 0);
+		sim_tell(client, RDMA_CM_EVENT_CONNECT_RESPONSE, 0);
 		return;
 	}
 	sim_tell(client, RDMA_CM_EVENT_ESTABLISHED, 0);

@@ -246,10 +246,6 @@ void sim_forget_completions(struct sim_cq *cq, uint32_t qp_num);
 void sim_post_async(struct sim_context *context, enum ibv_event_type type,
 		    struct sim_object *about);
 
-/* Posts a receive. The caller has seen that there is room. */
-void sim_post_recv(const struct sim_program *program, struct sim_recv_queue *queue, uint64_t wr_id,
-		   const struct ibv_sge *sge, int num_sge);
-
 /* Posts the receives that the library of this program has put into the ring of a queue. */
 void sim_read_recvs(const struct sim_program *program, struct sim_recv_queue *queue);
 

@@ -167,18 +167,6 @@ static void enqueue(const struct sim_program *program, struct sim_recv_queue *qu
 	queue->count++;
 }
 
-void sim_post_recv(const struct sim_program *program, struct sim_recv_queue *queue, uint64_t wr_id,
-		   const struct ibv_sge *sge, int num_sge)
-{
-	size_t sges = (size_t)num_sge * sizeof(*sge);
-	struct sim_recv *recv = sim_alloc(sizeof(*recv) + sges);
-
-	recv->wr_id = wr_id;
-	recv->num_sge = num_sge;
-	memcpy(recv->sge, sge, sges);
-	enqueue(program, queue, recv);
-}
-
 void sim_read_recvs(const struct sim_program *program, struct sim_recv_queue *queue)
 {
 	struct sim_recv *recv;

@@ -23,7 +23,6 @@ int ucma_create_id(struct ucma *ucma, const void *in, void *out)
 		return EINVAL;
 	endpoint = sim_create_endpoint(sim_me->program, ucma->channel,
 				       (void *)(uintptr_t)request->uid);
-	endpoint->real_library = true;
 	endpoint->datagram = request->ps == RDMA_PS_UDP;
 	answer->id = endpoint->object.number;
 	return 0;

@@ -14,9 +14,7 @@
 #include "verbs-sim/device/devices.h"
 #include "verbs-sim/runner/runner.h"
 
-#define LIBRARY "libverbs-sim-kernel.so"
-#define OTHER_LIBRARY \
-	"libverbs-sim.so" /* in the place of the real ones: to compare with, until it goes */
+#define LIBRARY "libverbs-sim.so"
 
 static void usage(FILE *file)
 {
@@ -187,12 +185,6 @@ static int read_option(int option, struct sim_options *options)
 	case 'u':
 		options->users = true;
 		return 0;
-	case 'k':
-		options->libraries = false;
-		return 0;
-	case 'L':
-		options->libraries = true;
-		return 0;
 	case 'g':
 		return read_small(optarg, &options->gdb) ? 0
 							 : refuse("--gdb %s: no number", optarg);
@@ -256,7 +248,6 @@ static int read_programs(char **words, struct sim_options *options)
 static int find_library(struct sim_options *options)
 {
 	static const char *const places[] = { "", "../lib/verbs-sim/" };
-	const char *name = options->libraries ? OTHER_LIBRARY : LIBRARY;
 	static char path[PATH_MAX];
 	char self[PATH_MAX - 64];
 	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
@@ -267,14 +258,14 @@ static int find_library(struct sim_options *options)
 	self[length] = '\0';
 	*(strrchr(self, '/') + 1) = '\0';
 	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		snprintf(path, sizeof(path), "%s%s%s", self, places[i], name);
+		snprintf(path, sizeof(path), "%s%s%s", self, places[i], LIBRARY);
 		options->library = path;
 		if (!access(path, R_OK))
 			return strpbrk(path, " :")
 				       ? refuse("the path %s has a space or a colon", path)
 				       : 0;
 	}
-	return refuse("there is no %s beside %s", name, self);
+	return refuse("there is no %s beside %s", LIBRARY, self);
 }
 
 /* A fault at a call that is not counted would never come to pass. */
@@ -304,8 +295,6 @@ int sim_read_options(int argc, char **argv, struct sim_options *options)
 		{ "trace", no_argument, NULL, 't' },
 		{ "strict", no_argument, NULL, 'x' },
 		{ "users", no_argument, NULL, 'u' },
-		{ "kernel", no_argument, NULL, 'k' },
-		{ "libraries", no_argument, NULL, 'L' },
 		{ "gdb", required_argument, NULL, 'g' },
 		{ "limit", required_argument, NULL, 'l' },
 		{ "patience", required_argument, NULL, 'p' },

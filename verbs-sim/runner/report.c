@@ -110,8 +110,6 @@ static void print_command(const struct sim_options *options)
 		else
 			fprintf(stderr, " --device %s", options->devices[n]);
 	}
-	if (options->libraries)
-		fprintf(stderr, " --libraries");
 	if (options->strict)
 		fprintf(stderr, " --strict");
 	if (options->strategy)

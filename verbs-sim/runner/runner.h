@@ -36,7 +36,6 @@ struct sim_options {
 	int n_programs;
 	uint64_t patience_ns; /* simulated, until programs that go on are told to stop */
 	int limit_s;          /* of real time, in which something has to happen */
-	bool libraries;       /* calls/ replaces the libraries: no simulated kernel below them */
 	const char *library;
 	char **words;      /* the command line, from the first "--" on */
 	const char *steps; /* the file of steps, "-" for stdin, or NULL */
