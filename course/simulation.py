@@ -16,7 +16,7 @@ from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[1]
 ADDRESS = "192.0.2.1"
-# Options of verbs-sim for each run, whatever its test wants: --libraries, while that library is there to compare with.
+# Options of verbs-sim for each run, whatever its test wants, such as --strict.
 ALWAYS = os.environ.get("VERBS_SIM_OPTIONS", "").split()
 OF_ITS_OWN = range(120, 126)  # exit statuses of verbs-sim that are no program's
 LAST = re.compile(

@@ -27,25 +27,9 @@ DIFFERENT = {
 }
 
 
-# With --kernel, where only the kernel is simulated. Not gids: ibv_query_gid asks by ioctl(2), which it is not, and then reads files,
-# with other errors. Not caps: the simulation has no memory for the largest queues. The others were not tried.
-OVER_KERNEL = (
-    "accept reject too-long write datagrams multicast attributes pkeys pieces last close inline read pool full bad-key region-gone solicited"
-)
-
-
 def marks(question: str) -> Any:
     """Only the quick ones are in make check."""
     return () if question in QUICK.split() else pytest.mark.long
-
-
-def rows_over_kernel() -> list[Any]:
-    """Each of these questions over each transport."""
-    return [
-        pytest.param(question, transport, id=f"{question}-{transport}", marks=marks(question))
-        for question in OVER_KERNEL.split()
-        for transport in LINKS
-    ]
 
 
 def rows() -> list[Any]:
@@ -70,10 +54,3 @@ def test_it_answers_as_the_driver_does(question: str, transport: str) -> None:
     variable, options = LINKS[transport]
     probe = ["build/tests/probe", os.environ[variable], question]
     assert answers("verbs-sim/verbs-sim", *options, "--", *probe) == answers(*probe)
-
-
-@pytest.mark.parametrize("question, transport", rows_over_kernel())
-def test_the_library_says_the_same_over_both_kernels(question: str, transport: str) -> None:
-    variable, options = LINKS[transport]
-    probe = ["build/tests/probe", os.environ[variable], question]
-    assert answers("verbs-sim/verbs-sim", "--kernel", *options, "--", *probe) == answers(*probe)

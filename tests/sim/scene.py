@@ -23,7 +23,7 @@ from sim.simulation import ALWAYS, OF_ITS_OWN, TOP, read
 
 LEFT = 121  # verbs-sim's exit status
 # As in lab/README.md.
-LIBRARY = "libverbs-sim-kernel.so" if "--kernel" in ALWAYS else "libverbs-sim.so"
+LIBRARY = "libverbs-sim.so"
 DEVICES: dict[str, list[str]] = {
     "RoCE": [],
     "iWARP": ["--iwarp"],

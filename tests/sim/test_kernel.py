@@ -1,9 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""verbs-sim --kernel: the real libraries of this machine over a simulated kernel.
-
-Other rows of tests/sim run so, too, with VERBS_SIM_OPTIONS=--kernel in the environment. Here is what only the kernel has: files,
-descriptors, commands.
-"""
+"""The simulated kernel below the real libraries of this machine: its files, descriptors and commands."""
 
 from __future__ import annotations
 
@@ -24,7 +20,7 @@ PING_SR_3 = pair(next(stage for stage in STAGES if stage.name == "ping-sr-3"), 3
 
 def run_over_kernel(programs: list[list[str]], *options: str) -> Run:
     """Nothing that the libraries ask may be missing."""
-    run = simulate(programs, "--kernel", *options)
+    run = simulate(programs, *options)
     assert not run.missing, run.why()
     return run
 
@@ -153,7 +149,7 @@ def test_a_command_that_is_not_simulated(python: Callable[[str], list[str]]) -> 
         "    except OSError as error:\n"
         "        print(error.errno)"
     )
-    run = simulate([python(text)], "--kernel")
+    run = simulate([python(text)])
     assert not run.exit and run.out == f"{errno.EOPNOTSUPP}\n" * 2 and run.missing == "uverbs command 99", run.why()
 
 
