@@ -107,7 +107,7 @@ int sim_judge_qp(const struct sim_device *device, enum ibv_qp_type type, struct 
 {
 	const struct sim_traits *traits = &device->traits;
 
-	if ((type != IBV_QPT_RC && type != IBV_QPT_UD) || (type == IBV_QPT_UD && traits->iwarp))
+	if (type != IBV_QPT_RC && (traits->iwarp || (type != IBV_QPT_UC && type != IBV_QPT_UD)))
 		return EOPNOTSUPP;
 	if (cap->max_send_wr > (uint32_t)traits->attr.max_qp_wr ||
 	    cap->max_recv_wr > (uint32_t)traits->attr.max_qp_wr ||

@@ -40,10 +40,11 @@ struct sim_qp *sim_peer_of(const struct sim_qp *qp)
 {
 	struct sim_qp *peer = sim_find_qp(qp->attr.dest_qp_num);
 
-	/* A device drops a packet whose number (PSN) it does not expect. */
-	if (!peer || peer->attr.dest_qp_num != qp->object.number || !leads_to(qp, peer) ||
-	    peer->attr.rq_psn != qp->attr.sq_psn || qp->object.program->silent ||
-	    peer->object.program->silent)
+	if (!peer || peer->type != qp->type || peer->attr.dest_qp_num != qp->object.number ||
+	    !leads_to(qp, peer) || qp->object.program->silent || peer->object.program->silent)
+		return NULL;
+	/* A device drops a packet whose number (PSN) it does not expect; UC begins anew with it. */
+	if (qp->type == IBV_QPT_RC && peer->attr.rq_psn != qp->attr.sq_psn)
 		return NULL;
 	return peer->state == IBV_QPS_RTR || peer->state == IBV_QPS_RTS ? peer : NULL;
 }

@@ -55,7 +55,7 @@ bool sim_awaits_lost_answer(struct sim_qp *qp, struct sim_request *request)
 {
 	uint64_t end_ns;
 
-	if (sim_is_iwarp(qp) || request->status || qp->type == IBV_QPT_UD ||
+	if (sim_is_iwarp(qp) || request->status || qp->type != IBV_QPT_RC ||
 	    (!request->unanswered && !has_lost_peer(qp)))
 		return false;
 	request->unanswered = true;

@@ -14,6 +14,25 @@
 #define PIECE_NS   1000      /* between two pieces of a WRITE or READ, at most */
 #define TCP_BUFFER (1 << 20) /* bytes that TCP takes before they arrive */
 
+/* Whether the device has this operation for this type of QP. */
+static bool has(const struct sim_qp *qp, enum ibv_wr_opcode opcode)
+{
+	switch (opcode) {
+	case IBV_WR_SEND:
+	case IBV_WR_SEND_WITH_IMM:
+		return true;
+	case IBV_WR_RDMA_WRITE:
+	case IBV_WR_RDMA_WRITE_WITH_IMM:
+		return qp->type != IBV_QPT_UD;
+	case IBV_WR_RDMA_READ:
+	case IBV_WR_ATOMIC_CMP_AND_SWP:
+	case IBV_WR_ATOMIC_FETCH_AND_ADD:
+		return qp->type == IBV_QPT_RC;
+	default:
+		return false;
+	}
+}
+
 static bool takes_recv(const struct sim_request *request)
 {
 	return request->opcode == IBV_WR_SEND || request->opcode == IBV_WR_SEND_WITH_IMM ||
@@ -48,10 +67,19 @@ static void finish(struct sim_qp *qp, struct sim_request *request, enum ibv_wc_s
 		sim_schedule(&qp->execute, sim_world->now_ns + sim_latency_ns(request->length));
 }
 
-/* The peer found something wrong: RoCE tells both sides, iWARP ends the connection. */
+/*
+ * The peer found something wrong: RoCE tells both sides, iWARP ends the connection. On UC the sender
+ * does not hear of it, nor does the peer of a WRITE that it has dropped.
+ */
 static void refuse(struct sim_qp *qp, struct sim_qp *peer, struct sim_request *request,
 		   enum ibv_wc_status status)
 {
+	if (qp->type == IBV_QPT_UC) {
+		finish(qp, request, IBV_WC_SUCCESS);
+		if (status != IBV_WC_REM_ACCESS_ERR)
+			sim_fail_qp(peer);
+		return;
+	}
 	if (!sim_is_iwarp(qp)) {
 		finish(qp, request, status);
 		sim_fail_qp(peer);
@@ -97,12 +125,17 @@ static void complete_recv(struct sim_qp *qp, const struct sim_recv *recv,
 }
 
 /*
- * No receive is posted. RoCE tries again, as often as the sender wants; iWARP ends the connection.
+ * No receive is posted. RC of RoCE tries again, as often as the sender wants, and UC loses the message;
+ * iWARP ends the connection.
  */
 static void try_again(struct sim_qp *qp, struct sim_qp *peer, struct sim_request *request)
 {
 	if (sim_is_iwarp(qp)) {
 		refuse(qp, peer, request, IBV_WC_SUCCESS);
+		return;
+	}
+	if (qp->type == IBV_QPT_UC) {
+		finish(qp, request, IBV_WC_SUCCESS);
 		return;
 	}
 	if (qp->attr.rnr_retry != SIM_RNR_FOREVER && request->rnr_retries++ >= qp->attr.rnr_retry) {
@@ -214,19 +247,27 @@ static void await_tcp(struct sim_qp *qp, struct sim_request *request)
 }
 
 /*
- * Nobody answers: the peer's QP is not ready yet, or has gone. RoCE gives up after its retries; on
- * iWARP TCP has taken it.
+ * Nobody answers: the peer's QP is not ready yet, or has gone. RoCE gives up after its retries, and
+ * UC awaits no answer; on iWARP TCP has taken it.
  */
 static void await_answer(struct sim_qp *qp, struct sim_request *request)
 {
 	uint64_t end_ns = sim_end_of_retries(qp, request);
 
-	if (sim_is_iwarp(qp))
+	if (qp->type == IBV_QPT_UC)
+		finish(qp, request, IBV_WC_SUCCESS);
+	else if (sim_is_iwarp(qp))
 		await_tcp(qp, request);
 	else if (sim_world->now_ns >= end_ns)
 		finish(qp, request, IBV_WC_RETRY_EXC_ERR);
 	else
 		sim_schedule(&qp->execute, sim_world->now_ns + sim_timeout_ns(qp));
+}
+
+static void send_datagram(struct sim_qp *qp, struct sim_request *request)
+{
+	sim_send_datagram(qp, request);
+	finish(qp, request, IBV_WC_SUCCESS);
 }
 
 void sim_execute(struct sim_qp *qp)
@@ -236,12 +277,14 @@ void sim_execute(struct sim_qp *qp)
 
 	if (!request || qp->halted)
 		return;
-	if (sim_brings_data(request) && !qp->attr.max_rd_atomic)
+	if (!has(qp, request->opcode))
+		finish(qp, request, sim_qp_traits(qp)->bad_local_key);
+	else if (sim_brings_data(request) && !qp->attr.max_rd_atomic)
 		qp->halted = true; /* it is never sent, nor what is behind it */
 	else if (take_data(qp, request))
 		finish(qp, request, sim_qp_traits(qp)->bad_local_key);
 	else if (qp->type == IBV_QPT_UD)
-		finish(qp, request, sim_send_datagram(qp, request));
+		send_datagram(qp, request);
 	else if (!peer)
 		await_answer(qp, request);
 	else if (request->opcode == IBV_WR_SEND || request->opcode == IBV_WR_SEND_WITH_IMM)

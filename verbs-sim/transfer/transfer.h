@@ -48,8 +48,8 @@ int sim_access(struct sim_qp *peer, struct sim_request *request);
 
 /* ---- Datagrams: datagram.c ---- */
 
-/* A UD QP sends, with the data of the request. Returns the status of that. */
-enum ibv_wc_status sim_send_datagram(struct sim_qp *qp, const struct sim_request *request);
+/* A UD QP sends, with the data of the request. */
+void sim_send_datagram(struct sim_qp *qp, const struct sim_request *request);
 bool sim_is_multicast(const union ibv_gid *gid);
 
 /* A QP gets what is sent to a group, or no more. Each returns 0, or EINVAL, or ENOMEM. */
