@@ -100,6 +100,10 @@ static const char *name_of(enum ibv_wc_opcode opcode)
 		return "RECV";
 	case IBV_WC_RECV_RDMA_WITH_IMM:
 		return "RECV_RDMA_WITH_IMM";
+	case IBV_WC_BIND_MW:
+		return "BIND_MW";
+	case IBV_WC_LOCAL_INV:
+		return "LOCAL_INV";
 	default:
 		return "atomic";
 	}

@@ -91,6 +91,7 @@ void *memset(void *memory, int value, size_t length)
 const char *const sim_kind_names[SIM_KINDS] = {
 	[SIM_ENDPOINT] = "cm_id",
 	[SIM_QP] = "QP",
+	[SIM_MW] = "MW",
 	[SIM_MR] = "MR",
 	[SIM_SRQ] = "SRQ",
 	[SIM_CQ] = "CQ",

@@ -103,6 +103,7 @@ enum sim_program_state {
 enum sim_kind {
 	SIM_ENDPOINT,
 	SIM_QP,
+	SIM_MW,
 	SIM_MR,
 	SIM_SRQ,
 	SIM_CQ,

@@ -76,6 +76,18 @@ struct sim_mr {
 	struct sim_region region;
 };
 
+/* A memory window. */
+struct sim_mw {
+	struct sim_object object;
+	struct sim_pd *pd;
+	enum ibv_mw_type type;
+	uint32_t key;
+	struct sim_mr *mr; /* that it is bound to; NULL: none */
+	int access;
+	uint32_t qp;   /* the number of the QP that has bound it */
+	uint64_t base; /* of what a peer's addresses count from */
+};
+
 enum sim_armed {
 	SIM_NOT_ARMED,
 	SIM_ARMED_SOLICITED,
@@ -121,7 +133,14 @@ struct sim_srq {
 	uint32_t limit; /* 0: not armed */
 };
 
-/* A send, WRITE, READ or atomic operation that was posted. */
+/* What a window is to be bound to. */
+struct sim_binding {
+	uint64_t address, length;
+	uint32_t lkey, key; /* of the region; of the window, from then on */
+	int access;
+};
+
+/* A send, WRITE, READ, atomic operation, or what is done to a memory window, that was posted. */
 struct sim_request {
 	TAILQ_ENTRY(sim_request) link, wire_link;
 	bool completed, executed; /* it is freed when it is both */
@@ -134,7 +153,9 @@ struct sim_request {
 		struct ibv_ah_attr path;
 		uint32_t qp_num, qkey;
 	} to; /* of a datagram */
-	uint32_t rkey, length;
+	struct sim_binding binding;
+	uint32_t rkey; /* of what it reaches, binds or invalidates */
+	uint32_t length;
 	enum ibv_wc_status status;
 	uint32_t rnr_retries;
 	uint32_t piece, n_pieces, first_piece, pieces_moved; /* n_pieces 0: not divided yet */
@@ -147,6 +168,12 @@ struct sim_request {
 	struct ibv_sge sge[];
 };
 TAILQ_HEAD(sim_requests, sim_request);
+
+static inline bool sim_is_send(enum ibv_wr_opcode opcode)
+{
+	return opcode == IBV_WR_SEND || opcode == IBV_WR_SEND_WITH_IMM ||
+	       opcode == IBV_WR_SEND_WITH_INV;
+}
 
 static inline bool sim_is_atomic(enum ibv_wr_opcode opcode)
 {
@@ -210,6 +237,11 @@ uint32_t sim_gid_places(const struct sim_device *device, uint32_t port);
 
 /* ---- Memory: memory.c ---- */
 
+/* NULL: the program has no region with this key. */
+struct sim_mr *sim_find_key(const struct sim_program *program, uint32_t key);
+
+bool sim_is_inside(const struct sim_mr *mr, uint64_t address, uint64_t length);
+
 /*
  * Whether the program's memory may be accessed so. `access`: IBV_ACCESS_..., 0 for reading by the
  * program's own device.
@@ -229,6 +261,25 @@ int sim_gather(const struct sim_program *program, const struct ibv_sge *sge, int
 	       uint8_t *to);
 int sim_scatter(const struct sim_program *program, const struct ibv_sge *sge, int num_sge,
 		const uint8_t *from, size_t length);
+
+/* ---- Memory windows: windows.c ---- */
+
+/*
+ * A QP binds a window, or invalidates one of type 2; on iWARP a region, whose key is then none. Each
+ * returns 0, or EINVAL: the device does not allow it.
+ */
+int sim_bind_mw(const struct sim_qp *qp, const struct sim_request *request);
+int sim_invalidate(const struct sim_qp *qp, uint32_t key);
+
+/* It is bound to nothing any more. */
+void sim_unbind(struct sim_mw *mw);
+
+/*
+ * The region that a peer of this QP may access so, by its key or that of a window; NULL: none. The
+ * address is then one of the region.
+ */
+const struct sim_mr *sim_find_remote(const struct sim_qp *qp, uint32_t key, uint64_t *address,
+				     uint64_t length, int access);
 
 /* ---- Queues: queues.c ---- */
 
@@ -310,7 +361,8 @@ int sim_check_path(const struct sim_device *device, uint32_t port, const struct 
  * ---- What is granted: granting.c ----
  *
  * Each returns 0, or the errno value with which the device refuses: EINVAL for more than it has,
- * ENOMEM if there are enough objects already, EOPNOTSUPP for a type of QP that it does not know.
+ * ENOMEM if there are enough objects already, EOPNOTSUPP for a type of QP that it does not know, or
+ * for memory windows, if it has none.
  * What is granted instead of what was asked for is in the last argument that is a
  * pointer.
  */
@@ -318,6 +370,7 @@ int sim_check_path(const struct sim_device *device, uint32_t port, const struct 
 #define SIM_VECTORS 2 /* of completions: one for each processor, as the drivers have */
 
 int sim_judge_mr(const struct sim_device *device, uint64_t length, unsigned int access);
+int sim_judge_mw(const struct sim_device *device, unsigned int type);
 int sim_judge_cq(const struct sim_device *device, uint32_t cqe, uint32_t vector, uint32_t *depth);
 int sim_judge_resize(const struct sim_cq *cq, uint32_t cqe);
 int sim_judge_srq(const struct sim_device *device, uint32_t *max_wr, uint32_t max_sge);
@@ -343,6 +396,7 @@ bool sim_has_room(const struct sim_device *device, enum sim_kind kind);
 
 struct sim_pd *sim_create_pd(struct sim_context *context, void *user);
 struct sim_mr *sim_create_mr(struct sim_pd *pd, void *user, const struct sim_region *region);
+struct sim_mw *sim_create_mw(struct sim_pd *pd, enum ibv_mw_type type);
 struct sim_ah *sim_create_ah(struct sim_pd *pd, void *user, const struct ibv_ah_attr *path);
 struct sim_cq *sim_create_cq(struct sim_context *context, uint32_t depth,
 			     struct sim_channel *channel, void *user);
@@ -354,6 +408,7 @@ int sim_modify_srq(struct sim_srq *srq, const struct ibv_srq_attr *attr, int mas
 
 void sim_destroy_pd(struct sim_pd *pd);
 void sim_destroy_mr(struct sim_mr *mr);
+void sim_destroy_mw(struct sim_mw *mw);
 void sim_destroy_ah(struct sim_ah *ah);
 void sim_destroy_cq(struct sim_cq *cq);
 void sim_destroy_srq(struct sim_srq *srq);

@@ -37,7 +37,7 @@ struct sim_traits {
 	uint64_t tcp_lost_ns;            /* iWARP: until TCP gives up */
 	uint8_t ack_timeout;             /* RoCE: a code of struct ibv_qp_attr */
 	/* Completions. */
-	enum ibv_wc_status bad_local_key, bad_recv_key, too_long_here, too_long_there;
+	enum ibv_wc_status bad_local_key, bad_bind, bad_recv_key, too_long_here, too_long_there;
 	bool drops_too_long; /* a datagram that its receive has no room for is lost: the QP lives */
 	uint32_t loses;      /* one of so many datagrams, on its way; 0: none */
 	uint32_t repeats;    /* one of so many arrives twice; 0: none */

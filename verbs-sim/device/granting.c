@@ -57,6 +57,15 @@ int sim_judge_mr(const struct sim_device *device, uint64_t length, unsigned int 
 	return sim_has_room(device, SIM_MR) && may_lock(length) ? 0 : ENOMEM;
 }
 
+int sim_judge_mw(const struct sim_device *device, unsigned int type)
+{
+	if (!device->traits.most[SIM_MW])
+		return EOPNOTSUPP;
+	if (type != IBV_MW_TYPE_1 && type != IBV_MW_TYPE_2)
+		return EINVAL;
+	return sim_has_room(device, SIM_MW) ? 0 : ENOMEM;
+}
+
 /* ---- CQs and SRQs ---- */
 
 int sim_judge_cq(const struct sim_device *device, uint32_t cqe, uint32_t vector, uint32_t *depth)

@@ -12,23 +12,34 @@
 
 #include "verbs-sim/device/device.h"
 
-const struct sim_mr *sim_find_mr(const struct sim_program *program, uint32_t key, uint64_t address,
-				 uint64_t length, int access)
+struct sim_mr *sim_find_key(const struct sim_program *program, uint32_t key)
 {
 	struct sim_object *object;
-	const struct sim_region *region;
 
 	SIM_EACH(object, SIM_MR)
 	{
-		if (((const struct sim_mr *)object)->key != key || object->program != program)
-			continue;
-		region = &((const struct sim_mr *)object)->region;
-		if (address < region->iova || length > region->length ||
-		    address - region->iova > region->length - length)
-			return NULL;
-		return (region->access & access) == access ? (const struct sim_mr *)object : NULL;
+		if (((struct sim_mr *)object)->key == key && object->program == program)
+			return (struct sim_mr *)object;
 	}
 	return NULL;
+}
+
+bool sim_is_inside(const struct sim_mr *mr, uint64_t address, uint64_t length)
+{
+	const struct sim_region *region = &mr->region;
+
+	return address >= region->iova && length <= region->length &&
+	       address - region->iova <= region->length - length;
+}
+
+const struct sim_mr *sim_find_mr(const struct sim_program *program, uint32_t key, uint64_t address,
+				 uint64_t length, int access)
+{
+	const struct sim_mr *mr = sim_find_key(program, key);
+
+	return mr && sim_is_inside(mr, address, length) && (mr->region.access & access) == access
+		       ? mr
+		       : NULL;
 }
 
 /*

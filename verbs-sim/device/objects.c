@@ -57,6 +57,22 @@ void sim_destroy_mr(struct sim_mr *mr)
 	destroy(&mr->object, mr->pd->context, &mr->pd->object);
 }
 
+struct sim_mw *sim_create_mw(struct sim_pd *pd, enum ibv_mw_type type)
+{
+	struct sim_mw *mw = create(SIM_MW, sizeof(*mw), pd->context, &pd->object, NULL);
+
+	mw->pd = pd;
+	mw->type = type;
+	mw->key = 0x80000000 + mw->object.number * 0x100; /* which no region has */
+	return mw;
+}
+
+void sim_destroy_mw(struct sim_mw *mw)
+{
+	sim_unbind(mw);
+	destroy(&mw->object, mw->pd->context, &mw->pd->object);
+}
+
 struct sim_ah *sim_create_ah(struct sim_pd *pd, void *user, const struct ibv_ah_attr *path)
 {
 	struct sim_ah *ah = create(SIM_AH, sizeof(*ah), pd->context, &pd->object, user);

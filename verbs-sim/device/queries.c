@@ -26,6 +26,7 @@ void sim_query_device(const struct sim_device *device, struct ibv_device_attr *a
 	attr->max_cq = most[SIM_CQ];
 	attr->max_mr = most[SIM_MR];
 	attr->max_pd = most[SIM_PD];
+	attr->max_mw = most[SIM_MW];
 	attr->max_ah = most[SIM_AH];
 	attr->max_srq = most[SIM_SRQ];
 	attr->max_sge_rd = least(attr->max_sge_rd, attr->max_sge);

@@ -217,6 +217,13 @@ static void fill_target(const struct sim_qp *qp, struct sim_request *request,
 		request->rkey = wr->wr.atomic.rkey;
 		request->compare_add = wr->wr.atomic.compare_add;
 		request->swap = wr->wr.atomic.swap;
+	} else if (request->opcode == IBV_WR_BIND_MW) {
+		request->rkey = wr->wr.mw.mw_rkey;
+		request->binding = (struct sim_binding){ wr->wr.mw.addr, wr->wr.mw.length,
+							 wr->wr.mw.mr_lkey, wr->wr.mw.rkey,
+							 (int)wr->wr.mw.access };
+	} else if (request->opcode == IBV_WR_LOCAL_INV || request->opcode == IBV_WR_SEND_WITH_INV) {
+		request->rkey = wr->ex.invalidate_rkey;
 	} else {
 		request->remote_addr = wr->wr.rdma.remote_addr;
 		request->rkey = wr->wr.rdma.rkey;

@@ -82,7 +82,10 @@ void sim_siw_put_completion(struct sim_ring *ring, const struct ibv_wc *wc)
 		cqe->status = SIW_WC_GENERAL_ERR;
 	cqe->bytes = wc->byte_len;
 	cqe->qp_id = wc->qp_num;
-	__atomic_store_n(&cqe->flags, SIW_WQE_VALID, __ATOMIC_RELEASE);
+	cqe->inval_stag = wc->invalidated_rkey;
+	__atomic_store_n(&cqe->flags,
+			 SIW_WQE_VALID | (wc->wc_flags & IBV_WC_WITH_INV ? SIW_WQE_REM_INVAL : 0),
+			 __ATOMIC_RELEASE);
 }
 
 /* Which of a table's codes the driver has said; 0: none. */
@@ -147,6 +150,7 @@ struct sim_request *sim_siw_read_send(struct sim_ring *ring)
 		[SIW_OP_READ] = IBV_WR_RDMA_READ,
 		[SIW_OP_READ_LOCAL_INV] = IBV_WR_RDMA_READ,
 		[SIW_OP_SEND] = IBV_WR_SEND,
+		[SIW_OP_SEND_REMOTE_INV] = IBV_WR_SEND_WITH_INV,
 	};
 	const struct siw_sqe *sqe = send_at(ring, ring->seen);
 	bool is_inline = sqe->flags & SIW_WQE_INLINE;

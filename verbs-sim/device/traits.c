@@ -32,7 +32,6 @@ static const struct sim_traits roce = {
 		.max_qp_rd_atom = 128,
 		.max_res_rd_atom = 258048,
 		.atomic_cap = IBV_ATOMIC_HCA,
-		.max_mw = 524287,
 		.max_mcast_grp = 8192,
 		.max_mcast_qp_attach = 56,
 		.max_total_mcast_qp_attach = 458752,
@@ -52,6 +51,7 @@ static const struct sim_traits roce = {
 	},
 	.most[SIM_QP] = 1048560,
 	.most[SIM_CQ] = 1048576,
+	.most[SIM_MW] = 524287,
 	.most[SIM_MR] = 524287,
 	.most[SIM_PD] = 1048576,
 	.most[SIM_AH] = 32767,
@@ -72,6 +72,7 @@ static const struct sim_traits roce = {
 	.timewait_ns = 2100000000,
 	.ack_timeout = 19, /* 2.1 s */
 	.bad_local_key = IBV_WC_LOC_QP_OP_ERR,
+	.bad_bind = IBV_WC_MW_BIND_ERR,
 	.bad_recv_key = IBV_WC_LOC_QP_OP_ERR,
 	.too_long_here = IBV_WC_LOC_QP_OP_ERR,
 	.too_long_there = IBV_WC_REM_OP_ERR,
@@ -138,7 +139,7 @@ static void change_to_612(struct sim_traits *traits)
 	traits->resend_ns = ROCE_612_NS;
 	traits->timewait_ns = 500000000;
 	traits->ack_timeout = 17; /* 0.54 s */
-	traits->bad_local_key = IBV_WC_WR_FLUSH_ERR;
+	traits->bad_local_key = traits->bad_bind = IBV_WC_WR_FLUSH_ERR;
 	traits->flushes_torn = false;
 	traits->drops_too_long = true;
 	traits->flushes_late = true;

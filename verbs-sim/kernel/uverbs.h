@@ -31,6 +31,7 @@ uverbs_command uverbs_get_context, uverbs_query_device, uverbs_query_device_ex, 
 
 /* ---- uverbs_memory.c ---- */
 uverbs_command uverbs_alloc_pd, uverbs_dealloc_pd, uverbs_reg_mr, uverbs_dereg_mr;
+uverbs_command uverbs_alloc_mw, uverbs_dealloc_mw;
 uverbs_command uverbs_create_ah, uverbs_destroy_ah;
 
 /* ---- uverbs_cq.c ---- */

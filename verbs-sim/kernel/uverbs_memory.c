@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Commands of uverbs: PDs, and what only needs one: MRs and AHs. See uverbs.h.
+ * Commands of uverbs: PDs, and what only needs one: MRs, memory windows and AHs. See uverbs.h.
  */
 #include <errno.h>
 #include <string.h>
@@ -84,10 +84,40 @@ int uverbs_dereg_mr(struct uverbs *uverbs, const void *in, void *out)
 	struct sim_mr *mr = kernel_find(SIM_MR, request->mr_handle);
 
 	(void)uverbs, (void)out;
-	if (!mr)
+	if (!mr || mr->object.users) /* soft-RoCE says so of a window bound to it */
 		return EINVAL;
 	sim_check_end(sim_me->program, mr->region.address, mr->region.length, "deregistered");
 	sim_destroy_mr(mr);
+	return 0;
+}
+
+/* ---- Memory windows: requests bind them ---- */
+
+int uverbs_alloc_mw(struct uverbs *uverbs, const void *in, void *out)
+{
+	const struct ib_uverbs_alloc_mw *request = in;
+	struct ib_uverbs_alloc_mw_resp *answer = out;
+	struct sim_pd *pd = kernel_find(SIM_PD, request->pd_handle);
+	int ret = pd ? sim_judge_mw(uverbs->device, request->mw_type) : EINVAL;
+	struct sim_mw *mw;
+
+	if (ret)
+		return ret;
+	mw = sim_create_mw(pd, (enum ibv_mw_type)request->mw_type);
+	answer->mw_handle = mw->object.number;
+	answer->rkey = mw->key;
+	return 0;
+}
+
+int uverbs_dealloc_mw(struct uverbs *uverbs, const void *in, void *out)
+{
+	const struct ib_uverbs_dealloc_mw *request = in;
+	struct sim_mw *mw = kernel_find(SIM_MW, request->mw_handle);
+
+	(void)uverbs, (void)out;
+	if (!mw)
+		return EINVAL;
+	sim_destroy_mw(mw);
 	return 0;
 }
 

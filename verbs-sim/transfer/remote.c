@@ -35,11 +35,11 @@ static bool is_allowed(const struct sim_qp *peer, const struct sim_request *requ
 		*address = 0;
 		return true;
 	}
-	mr = sim_find_mr(peer->object.program, request->rkey, request->remote_addr, request->length,
-			 access);
-	if (!mr || mr->pd != peer->pd)
+	*address = request->remote_addr;
+	mr = sim_find_remote(peer, request->rkey, address, request->length, access);
+	if (!mr)
 		return false;
-	*address = mr->region.address + (request->remote_addr - mr->region.iova);
+	*address += mr->region.address - mr->region.iova;
 	return true;
 }
 

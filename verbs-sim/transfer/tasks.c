@@ -58,6 +58,9 @@ static void destroy_object(struct sim_object *object)
 	case SIM_QP:
 		sim_destroy_qp((struct sim_qp *)object);
 		break;
+	case SIM_MW:
+		sim_destroy_mw((struct sim_mw *)object);
+		break;
 	case SIM_MR:
 		sim_destroy_mr((struct sim_mr *)object);
 		break;

@@ -14,29 +14,9 @@
 #define PIECE_NS   1000      /* between two pieces of a WRITE or READ, at most */
 #define TCP_BUFFER (1 << 20) /* bytes that TCP takes before they arrive */
 
-/* Whether the device has this operation for this type of QP. */
-static bool has(const struct sim_qp *qp, enum ibv_wr_opcode opcode)
-{
-	switch (opcode) {
-	case IBV_WR_SEND:
-	case IBV_WR_SEND_WITH_IMM:
-		return true;
-	case IBV_WR_RDMA_WRITE:
-	case IBV_WR_RDMA_WRITE_WITH_IMM:
-		return qp->type != IBV_QPT_UD;
-	case IBV_WR_RDMA_READ:
-	case IBV_WR_ATOMIC_CMP_AND_SWP:
-	case IBV_WR_ATOMIC_FETCH_AND_ADD:
-		return qp->type == IBV_QPT_RC;
-	default:
-		return false;
-	}
-}
-
 static bool takes_recv(const struct sim_request *request)
 {
-	return request->opcode == IBV_WR_SEND || request->opcode == IBV_WR_SEND_WITH_IMM ||
-	       request->opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
+	return sim_is_send(request->opcode) || request->opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
 }
 
 /* Takes the data out of the program's memory, unless that was done before. */
@@ -68,15 +48,16 @@ static void finish(struct sim_qp *qp, struct sim_request *request, enum ibv_wc_s
 }
 
 /*
- * The peer found something wrong: RoCE tells both sides, iWARP ends the connection. On UC the sender
- * does not hear of it, nor does the peer of a WRITE that it has dropped.
+ * The peer found something wrong: RoCE tells both sides, iWARP ends the connection. A sender does not
+ * hear of what only its receiver can know: on UC of anything, and nowhere of a key that cannot be
+ * invalidated. Nor does a peer hear of a WRITE on UC that it has dropped.
  */
 static void refuse(struct sim_qp *qp, struct sim_qp *peer, struct sim_request *request,
 		   enum ibv_wc_status status)
 {
-	if (qp->type == IBV_QPT_UC) {
+	if (qp->type == IBV_QPT_UC || status == IBV_WC_REM_INV_REQ_ERR) {
 		finish(qp, request, IBV_WC_SUCCESS);
-		if (status != IBV_WC_REM_ACCESS_ERR)
+		if (status && status != IBV_WC_REM_ACCESS_ERR && !sim_is_iwarp(peer))
 			sim_fail_qp(peer);
 		return;
 	}
@@ -117,7 +98,10 @@ static void complete_recv(struct sim_qp *qp, const struct sim_recv *recv,
 		.qp_num = qp->object.number,
 	};
 
-	if (request->opcode != IBV_WR_SEND) {
+	if (request->opcode == IBV_WR_SEND_WITH_INV) {
+		wc.wc_flags = IBV_WC_WITH_INV;
+		wc.invalidated_rkey = request->rkey;
+	} else if (request->opcode != IBV_WR_SEND) {
 		wc.wc_flags = IBV_WC_WITH_IMM;
 		wc.imm_data = request->imm;
 	}
@@ -130,12 +114,8 @@ static void complete_recv(struct sim_qp *qp, const struct sim_recv *recv,
  */
 static void try_again(struct sim_qp *qp, struct sim_qp *peer, struct sim_request *request)
 {
-	if (sim_is_iwarp(qp)) {
+	if (sim_is_iwarp(qp) || qp->type == IBV_QPT_UC) {
 		refuse(qp, peer, request, IBV_WC_SUCCESS);
-		return;
-	}
-	if (qp->type == IBV_QPT_UC) {
-		finish(qp, request, IBV_WC_SUCCESS);
 		return;
 	}
 	if (qp->attr.rnr_retry != SIM_RNR_FOREVER && request->rnr_retries++ >= qp->attr.rnr_retry) {
@@ -182,11 +162,15 @@ static void take_message(struct sim_qp *qp, struct sim_qp *peer, struct sim_requ
 	else if (carries && sim_scatter(peer->object.program, recv->sge, recv->num_sge,
 					request->data, request->length))
 		status = sim_qp_traits(peer)->bad_recv_key;
+	else if (request->opcode == IBV_WR_SEND_WITH_INV && sim_invalidate(peer, request->rkey))
+		status = IBV_WC_REM_INV_REQ_ERR;
 	status = sim_judge(peer->object.program, status);
 	complete_recv(peer, recv, request, status);
 	sim_free(recv);
 	if (status)
-		refuse(qp, peer, request, sim_qp_traits(qp)->too_long_there);
+		refuse(qp, peer, request,
+		       status == IBV_WC_REM_INV_REQ_ERR ? status
+							: sim_qp_traits(qp)->too_long_there);
 	else
 		finish(qp, request, IBV_WC_SUCCESS);
 }
@@ -264,30 +248,23 @@ static void await_answer(struct sim_qp *qp, struct sim_request *request)
 		sim_schedule(&qp->execute, sim_world->now_ns + sim_timeout_ns(qp));
 }
 
-static void send_datagram(struct sim_qp *qp, struct sim_request *request)
-{
-	sim_send_datagram(qp, request);
-	finish(qp, request, IBV_WC_SUCCESS);
-}
-
 void sim_execute(struct sim_qp *qp)
 {
 	struct sim_request *request = TAILQ_FIRST(&qp->wire);
 	struct sim_qp *peer = sim_peer_of(qp);
+	enum ibv_wc_status status;
 
 	if (!request || qp->halted)
 		return;
-	if (!has(qp, request->opcode))
-		finish(qp, request, sim_qp_traits(qp)->bad_local_key);
-	else if (sim_brings_data(request) && !qp->attr.max_rd_atomic)
+	if (sim_brings_data(request) && qp->type == IBV_QPT_RC && !qp->attr.max_rd_atomic)
 		qp->halted = true; /* it is never sent, nor what is behind it */
 	else if (take_data(qp, request))
 		finish(qp, request, sim_qp_traits(qp)->bad_local_key);
-	else if (qp->type == IBV_QPT_UD)
-		send_datagram(qp, request);
+	else if (sim_execute_alone(qp, request, &status))
+		finish(qp, request, status);
 	else if (!peer)
 		await_answer(qp, request);
-	else if (request->opcode == IBV_WR_SEND || request->opcode == IBV_WR_SEND_WITH_IMM)
+	else if (sim_is_send(request->opcode))
 		take_message(qp, peer, request);
 	else
 		reach_memory(qp, peer, request);

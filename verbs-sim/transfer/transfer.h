@@ -22,6 +22,14 @@ void sim_execute(struct sim_qp *qp);
 /* The oldest request completes. */
 void sim_acknowledge(struct sim_qp *qp);
 
+/*
+ * ---- Requests that end without a peer: alone.c ----
+ *
+ * Returns false if this is none. Its data have been taken out of the program's memory.
+ */
+bool sim_execute_alone(struct sim_qp *qp, const struct sim_request *request,
+		       enum ibv_wc_status *status);
+
 /* ---- How long RoCE tries again: retries.c ---- */
 
 /* A min_rnr_timer, and the timeout of a QP. */
