@@ -241,6 +241,8 @@ static const struct question {
 	{ "close", ask_close, 0, 0, "a context that is closed before what is in it" },
 	{ "pkeys", ask_pkeys, 0, 0, "which partition keys there are, and are not" },
 	{ "pieces", ask_pieces, 0, 1, "a READ into two pieces of memory" },
+	{ "uc", ask_uc, 0, 0, "UC: who is told of what, and what is lost" },
+	{ "windows", ask_windows, 0, 0, "memory windows: what they open, and what ends them" },
 	{ "caps", ask_caps, 0, 0, "what queues are given, at the limits and beyond" },
 };
 

@@ -54,4 +54,8 @@ void ask_inline(struct ends *e, int unused);
 void ask_close(struct ends *e, int unused);
 void ask_ack_timeout(struct ends *e, int unused);
 
+/* windows.c */
+void ask_uc(struct ends *e, int unused);
+void ask_windows(struct ends *e, int unused);
+
 #endif
