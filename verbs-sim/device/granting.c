@@ -76,13 +76,38 @@ int sim_judge_cq(const struct sim_device *device, uint32_t cqe, uint32_t vector,
 	return sim_has_room(device, SIM_CQ) ? 0 : ENOMEM;
 }
 
+/* Whether a send that was posted counts among the completions of its CQ. */
+static bool counts(const struct sim_qp *qp, const struct sim_request *request)
+{
+	return sim_qp_traits(qp)->sends_at_once && qp->type != IBV_QPT_RC &&
+	       (qp->sq_sig_all || request->flags & IBV_SEND_SIGNALED);
+}
+
+/* What a CQ of a smaller size must have room for. */
+static uint32_t completions_of(const struct sim_cq *cq)
+{
+	uint32_t n = sim_pending(cq);
+	const struct sim_request *request;
+	struct sim_object *object;
+	struct sim_qp *qp;
+
+	SIM_EACH(object, SIM_QP)
+	{
+		qp = (struct sim_qp *)object;
+		TAILQ_FOREACH(request, &qp->sends, link)
+		n += qp->send_cq == cq && counts(qp, request);
+	}
+	return n;
+}
+
 int sim_judge_resize(const struct sim_cq *cq, uint32_t cqe)
 {
 	const struct sim_traits *traits = sim_traits(cq->context);
 
 	if (traits->iwarp)
 		return EOPNOTSUPP;
-	return cqe && cqe <= (uint32_t)traits->attr.max_cqe && cqe >= sim_pending(cq) ? 0 : EINVAL;
+	return cqe && cqe <= (uint32_t)traits->attr.max_cqe && cqe >= completions_of(cq) ? 0
+											 : EINVAL;
 }
 
 int sim_judge_srq(const struct sim_device *device, uint32_t *max_wr, uint32_t max_sge)

@@ -78,6 +78,7 @@ static const struct sim_traits roce = {
 	.too_long_there = IBV_WC_REM_OP_ERR,
 	.solicited = true,
 	.flushes_torn = true,
+	.sends_at_once = true,
 	.tells_state = true,
 };
 
@@ -140,7 +141,7 @@ static void change_to_612(struct sim_traits *traits)
 	traits->timewait_ns = 500000000;
 	traits->ack_timeout = 17; /* 0.54 s */
 	traits->bad_local_key = traits->bad_bind = IBV_WC_WR_FLUSH_ERR;
-	traits->flushes_torn = false;
+	traits->flushes_torn = traits->sends_at_once = false;
 	traits->drops_too_long = true;
 	traits->flushes_late = true;
 	traits->last_wqe = true;
@@ -194,6 +195,7 @@ static const struct {
 	TRAIT(flushes_torn),
 	TRAIT(flushes_late),
 	TRAIT(last_wqe),
+	TRAIT(sends_at_once),
 	TRAIT(tells_state),
 	TRAIT(forgets_finished),
 	TRAIT(loses),
