@@ -3,6 +3,7 @@
  * Descriptors that a simulated driver answers for, by their numbers. See libc.h.
  */
 #include <stdlib.h>
+#include <sys/syscall.h>
 
 #include "verbs-sim/calls/call.h"
 #include "verbs-sim/calls/libc.h"
@@ -34,6 +35,20 @@ struct sim_file *sim_file_of(int fd)
 	return fd >= 0 && fd < n_files ? files[fd] : NULL;
 }
 
+void sim_copy_file(int fd, int copy)
+{
+	struct sim_file *file = sim_file_of(fd);
+	int first;
+
+	if (!file || copy < 0)
+		return;
+	first = file->fd;
+	sim_add_file(file, copy, file->ops);
+	file->fd = first;
+	file->copies++;
+}
+
+/* The driver needs the first descriptor as long as there are others. */
 bool sim_close_file(int fd)
 {
 	struct sim_file *file = sim_file_of(fd);
@@ -41,6 +56,9 @@ bool sim_close_file(int fd)
 	if (!file)
 		return false;
 	files[fd] = NULL;
-	file->ops->close(file);
+	if (fd != file->fd)
+		sim_system(SYS_close, fd);
+	if (!file->copies--)
+		file->ops->close(file);
 	return true;
 }

@@ -85,11 +85,15 @@ struct sim_file_ops {
 struct sim_file {
 	const struct sim_file_ops *ops;
 	int fd;
+	int copies;   /* descriptors besides the first */
 	dev_t number; /* of a device file; 0: it is none */
 };
 
 /* From now on calls with this descriptor go to the driver. */
 void sim_add_file(struct sim_file *file, int fd, const struct sim_file_ops *ops);
+
+/* `copy` is a duplicate of a descriptor, whether or not a driver answers for it; -1: there is none. */
+void sim_copy_file(int fd, int copy);
 
 /* NULL: no driver answers for this descriptor. */
 struct sim_file *sim_file_of(int fd);

@@ -13,6 +13,7 @@
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "verbs-sim/calls/call.h"
@@ -197,6 +198,38 @@ EXPORTED int shutdown(int fd, int how)
 		changed(fd, ret);
 	return ret;
 }
+
+/* ---- Descriptors ---- */
+
+EXPORTED int dup(int fd)
+{
+	int copy = (int)sim_system(SYS_dup, fd);
+
+	sim_copy_file(fd, copy);
+	return copy;
+}
+
+static int control(int fd, int command, va_list list)
+{
+	int ret = (int)sim_system(SYS_fcntl, fd, command, va_arg(list, void *));
+
+	if (command == F_DUPFD || command == F_DUPFD_CLOEXEC)
+		sim_copy_file(fd, ret);
+	return ret;
+}
+
+#define FCNTL(name)                                 \
+	EXPORTED int name(int fd, int command, ...) \
+	{                                           \
+		va_list list;                       \
+		int ret;                            \
+		va_start(list, command);            \
+		ret = control(fd, command, list);   \
+		va_end(list);                       \
+		return ret;                         \
+	}
+FCNTL(fcntl)
+FCNTL(fcntl64)
 
 EXPORTED int close(int fd)
 {
