@@ -45,6 +45,7 @@ struct sim_traits {
 	bool flushes_torn;   /* the receive of a message that breaks off is flushed, not lost */
 	bool flushes_late;   /* so is a receive that is posted in the error state */
 	bool last_wqe;       /* a QP with an SRQ says that it takes no more receives */
+	bool atomic_write;   /* RC has IBV_WR_ATOMIC_WRITE */
 	bool sends_at_once;  /* UD, UC: a send has completed before the program can resize its CQ */
 	bool tells_state;    /* ibv_query_qp says the state of a QP */
 	bool forgets_finished; /* completions of a QP that is destroyed vanish from its CQ */

@@ -249,7 +249,7 @@ struct sim_request *sim_read_send(struct sim_qp *qp)
 	request->imm = wqe->wr.ex.imm_data;
 	request->length = wqe->dma.length;
 	fill_target(qp, request, &wqe->wr);
-	if (is_inline) {
+	if (is_inline || request->opcode == IBV_WR_ATOMIC_WRITE) {
 		request->data = sim_alloc(request->length + 1);
 		memcpy(request->data, wqe->dma.inline_data, request->length);
 	} else {

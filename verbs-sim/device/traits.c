@@ -143,6 +143,7 @@ static void change_to_612(struct sim_traits *traits)
 	traits->bad_local_key = traits->bad_bind = IBV_WC_WR_FLUSH_ERR;
 	traits->flushes_torn = traits->sends_at_once = false;
 	traits->drops_too_long = true;
+	traits->atomic_write = true;
 	traits->flushes_late = true;
 	traits->last_wqe = true;
 }

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Requests that end without a peer: datagrams, what is done to memory windows, and operations that the
- * device does not have. See transfer.h.
+ * Requests that end without a peer: datagrams, and what is done to memory windows. See transfer.h.
  */
 #include "verbs-sim/transfer/transfer.h"
 
-/* Whether a device has this operation for this type of QP. */
-static bool has(const struct sim_qp *qp, enum ibv_wr_opcode opcode)
+bool sim_knows(const struct sim_qp *qp, enum ibv_wr_opcode opcode)
 {
 	switch (opcode) {
 	case IBV_WR_SEND:
@@ -22,6 +20,8 @@ static bool has(const struct sim_qp *qp, enum ibv_wr_opcode opcode)
 	case IBV_WR_ATOMIC_FETCH_AND_ADD:
 	case IBV_WR_LOCAL_INV:
 		return qp->type == IBV_QPT_RC;
+	case IBV_WR_ATOMIC_WRITE:
+		return qp->type == IBV_QPT_RC && sim_qp_traits(qp)->atomic_write;
 	default:
 		return false;
 	}
@@ -33,9 +33,7 @@ bool sim_execute_alone(struct sim_qp *qp, const struct sim_request *request,
 	const struct sim_traits *traits = sim_qp_traits(qp);
 
 	*status = IBV_WC_SUCCESS;
-	if (!has(qp, request->opcode))
-		*status = traits->bad_local_key;
-	else if (qp->type == IBV_QPT_UD)
+	if (qp->type == IBV_QPT_UD)
 		sim_send_datagram(qp, request);
 	else if (request->opcode == IBV_WR_BIND_MW && sim_bind_mw(qp, request))
 		*status = traits->bad_bind;

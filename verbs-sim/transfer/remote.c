@@ -60,11 +60,16 @@ static int operate(const struct sim_program *program, uint64_t address,
 
 /* ---- Pieces ---- */
 
+static bool is_whole(enum ibv_wr_opcode opcode)
+{
+	return sim_is_atomic(opcode) || opcode == IBV_WR_ATOMIC_WRITE;
+}
+
 /* Half of all WRITEs and READs move in pieces, whole cache lines, which begin anywhere. */
 static void divide(struct sim_request *request)
 {
 	uint32_t part = request->length / MOST_PIECES;
-	bool whole = !request->length || sim_is_atomic(request->opcode) || sim_random(2);
+	bool whole = !request->length || is_whole(request->opcode) || sim_random(2);
 
 	request->piece = whole ? request->length + 1 : (part / CACHE_LINE + 1) * CACHE_LINE;
 	request->n_pieces = whole ? 1 : (request->length + request->piece - 1) / request->piece;

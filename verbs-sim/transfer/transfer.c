@@ -256,7 +256,9 @@ void sim_execute(struct sim_qp *qp)
 
 	if (!request || qp->halted)
 		return;
-	if (sim_brings_data(request) && qp->type == IBV_QPT_RC && !qp->attr.max_rd_atomic)
+	if (!sim_knows(qp, request->opcode))
+		finish(qp, request, sim_qp_traits(qp)->bad_local_key);
+	else if (sim_brings_data(request) && !qp->attr.max_rd_atomic)
 		qp->halted = true; /* it is never sent, nor what is behind it */
 	else if (take_data(qp, request))
 		finish(qp, request, sim_qp_traits(qp)->bad_local_key);

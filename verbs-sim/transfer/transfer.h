@@ -25,8 +25,10 @@ void sim_acknowledge(struct sim_qp *qp);
 /*
  * ---- Requests that end without a peer: alone.c ----
  *
- * Returns false if this is none. Its data have been taken out of the program's memory.
+ * The first says whether the device has this operation for this type of QP. The second returns false if
+ * this is none that ends so. Its data have been taken out of the program's memory.
  */
+bool sim_knows(const struct sim_qp *qp, enum ibv_wr_opcode opcode);
 bool sim_execute_alone(struct sim_qp *qp, const struct sim_request *request,
 		       enum ibv_wc_status *status);
 
