@@ -13,7 +13,7 @@ import pytest
 from live.table import STAGES, Stage
 from sim.simulation import ADDRESS, TRANSPORTS, Run, each_stage, pair, simulate
 
-PINGPONGS = {"rc": ["ibv_rc_pingpong"], "rc-events": ["ibv_rc_pingpong", "-e"], "ud": ["ibv_ud_pingpong"], "srq": ["ibv_srq_pingpong"]}
+PINGPONGS = {name: [f"ibv_{name}_pingpong"] for name in ("rc", "uc", "ud", "srq")} | {"rc-events": ["ibv_rc_pingpong", "-e"]}
 PING_SR_4 = pair(next(stage for stage in STAGES if stage.name == "ping-sr-4"), 2)
 PING_SR_3 = pair(next(stage for stage in STAGES if stage.name == "ping-sr-3"), 30)
 
@@ -151,6 +151,25 @@ def test_a_command_that_is_not_simulated(python: Callable[[str], list[str]]) -> 
     )
     run = simulate([python(text)])
     assert not run.exit and run.out == f"{errno.EOPNOTSUPP}\n" * 2 and run.missing == "uverbs command 99", run.why()
+
+
+def test_a_duplicate_of_a_descriptor(python: Callable[[str], list[str]]) -> None:
+    """It is a device, too, and stays open when the first one is closed."""
+    text = (
+        "import fcntl, os, stat\n"
+        "fd = os.open('/dev/infiniband/uverbs0', os.O_RDWR)\n"
+        "copies = [os.dup(fd), fcntl.fcntl(fd, fcntl.F_DUPFD, 20)]\n"
+        "os.close(fd)\n"
+        "for copy in copies:\n"
+        "    print(stat.S_ISCHR(os.fstat(copy).st_mode))\n"
+        "    try:\n"
+        "        print(os.write(copy, b'1234'))\n"
+        "    except OSError as error:\n"
+        "        print(error.errno)\n"
+        "    os.close(copy)"
+    )
+    run = run_over_kernel([python(text)])
+    assert run.out == f"True\n{errno.EINVAL}\n" * 2, run.why()
 
 
 def test_a_request_that_is_too_short(python: Callable[[str], list[str]]) -> None:
