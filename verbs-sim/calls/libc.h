@@ -222,4 +222,11 @@ extern __thread int sim_locked_streams;
  */
 void sim_simulate_tsc(void);
 
+/*
+ * Whether this thread, and what it executes, reads the real counter for now: the dynamic linker of Debian
+ * 13 reads it before our library is there, and nothing would handle the signal. If the counter is not
+ * simulated, it does nothing.
+ */
+void sim_show_tsc(bool shown);
+
 #endif

@@ -102,7 +102,9 @@ static int execute(int (*real)(const char *path, char *const *argv, char *const 
 	environment = environment_with(envp, variable);
 	if (!environment)
 		return sim_fail(ENOMEM);
+	sim_show_tsc(true);
 	real(path, argv, environment);
+	sim_show_tsc(false);
 	free(environment);
 	return -1;
 }
@@ -140,7 +142,9 @@ static int spawn_child(spawn real, pid_t *pid, const char *path,
 	snprintf(variable, sizeof(variable), "%s=%d%c", SIM_PROGRAM_VARIABLE, child->number,
 		 SIM_SPAWNED);
 	environment = environment_with(envp ? envp : environ, variable);
+	sim_show_tsc(true);
 	ret = environment ? real(&started, path, actions, attr, argv, environment) : ENOMEM;
+	sim_show_tsc(false);
 	free(environment);
 	if (ret) {
 		child->main_thread->state = SIM_THREAD_UNUSED;

@@ -107,6 +107,12 @@ static bool trap_counter(void)
 	tries = false;
 	return traps;
 }
+
+void sim_show_tsc(bool shown)
+{
+	if (traps)
+		prctl(PR_SET_TSC, shown ? PR_TSC_ENABLE : PR_TSC_SIGSEGV);
+}
 #else
 static size_t length_of(const uint8_t *code)
 {
@@ -124,6 +130,11 @@ static size_t length_of(const uint8_t *code)
 static bool trap_counter(void)
 {
 	return false;
+}
+
+void sim_show_tsc(bool shown)
+{
+	(void)shown;
 }
 #endif
 
