@@ -117,7 +117,6 @@ int ucma_query_route(struct ucma *ucma, const void *in, void *out)
 	(void)ucma;
 	if (!endpoint)
 		return ENOENT;
-	sim_pass("query_route");
 	memcpy(&answer->src_addr, &endpoint->source, sizeof(answer->src_addr));
 	memcpy(&answer->dst_addr, &endpoint->destination, sizeof(answer->dst_addr));
 	if (!endpoint->device)
