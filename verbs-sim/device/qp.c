@@ -119,11 +119,13 @@ void sim_complete_send(struct sim_qp *qp, struct sim_request *request)
 static void drop_wire(struct sim_qp *qp)
 {
 	struct sim_request *request;
+	uint32_t moved;
 
 	while ((request = TAILQ_FIRST(&qp->wire)) && sim_is_iwarp(qp) && request->completed) {
+		moved = request->pieces_moved;
 		sim_do_task(&qp->execute);
-		if (request == TAILQ_FIRST(&qp->wire)) /* nobody takes it */
-			break;
+		if (request == TAILQ_FIRST(&qp->wire) && request->pieces_moved == moved)
+			break; /* nobody takes it */
 	}
 	while ((request = TAILQ_FIRST(&qp->wire))) {
 		TAILQ_REMOVE(&qp->wire, request, wire_link);
