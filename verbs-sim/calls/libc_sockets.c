@@ -196,8 +196,13 @@ EXPORTED int accept4(int fd, struct sockaddr *restrict address, socklen_t *restr
 			return -1;
 	}
 	accepted = REAL(accept4)(fd, (struct sockaddr *)&name, &size, flags);
+	if (accepted < 0 && errno == EAGAIN) {
+		sim_idle(sim_any_file);
+		errno = EAGAIN;
+	}
 	if (accepted < 0 || accepted >= MOST_DESCRIPTORS)
 		return accepted;
+	sim_found();
 	sim_wake_descriptor(NULL, sim_any_file);
 	if (!sim_read_client(&name, &sockets[accepted].peer, &sockets[accepted].own))
 		sockets[accepted] = *ends;
