@@ -14,9 +14,10 @@
 #define PERIOD_NS \
 	1000000 /* of CPU time, which the kernel rounds up to its tick of some milliseconds */
 #define LOOP_BYTES  128
-#define KNOWN_TICKS 1       /* without a call between them, in a loop that was found before, */
-#define NEW_TICKS   25      /* and in another, which may compute: a tenth of a second */
-#define SLEEP_NS    1000000 /* simulated, unless a peer writes; twice as long the next time */
+#define KNOWN_TICKS 1           /* without a call between them, in a loop that was found before, */
+#define NEW_TICKS   25          /* and in another, which may compute: a tenth of a second */
+#define SLEEP_NS    1000000     /* simulated, unless a peer writes; twice as long the next time, */
+#define MOST_NS     60000000000 /* up to this */
 
 __thread int sim_locked_streams;
 
@@ -60,7 +61,9 @@ static void on_tick(int number, siginfo_t *info, void *context)
 	if (!sim_me || sim_me != sim_world->running || sim_locked_streams || !spins(place))
 		return;
 	last_loop = place;
-	sleep_ns = last_hash == sim_world->hash ? 2 * sleep_ns : SLEEP_NS;
+	sleep_ns = last_hash != sim_world->hash ? SLEEP_NS
+		   : sleep_ns < MOST_NS         ? 2 * sleep_ns
+						: sleep_ns;
 	sim_pass("a loop without calls");
 	sim_poll_until(sim_memory, sim_deadline(sleep_ns));
 	last_hash = sim_world->hash;

@@ -147,6 +147,7 @@ static bool before_lock(const void *place)
 
 	if (!lock || (lock->owner->kind == SIM_QP && !lock->recvs))
 		return false;
+	sim_interrupt_spinning();
 	if (lock->owner->kind == SIM_CQ)
 		poll_cq(lock);
 	else

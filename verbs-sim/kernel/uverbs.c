@@ -172,6 +172,7 @@ static ssize_t write_any(struct sim_file *file, const void *buf, size_t count)
 	int error = EINVAL;
 
 	kernel_await_locks(NULL);
+	sim_interrupt_spinning();
 	if (count >= sizeof(*header) && header->command & IB_USER_VERBS_CMD_FLAG_EXTENDED)
 		error = write_extended(uverbs, header, count);
 	else if (count >= sizeof(*header))

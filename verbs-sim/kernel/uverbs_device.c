@@ -22,7 +22,6 @@ int uverbs_get_context(struct uverbs *uverbs, const void *in, void *out)
 	answer->async_fd = (uint32_t)context->async.fd;
 	answer->num_comp_vectors = SIM_VECTORS;
 	sim_simulate_tsc();
-	sim_interrupt_spinning();
 	return 0;
 }
 
