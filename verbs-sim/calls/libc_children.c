@@ -26,12 +26,10 @@ static struct sim_program *new_child(void)
 
 	if (sim_world->n_programs == SIM_MOST_PROGRAMS)
 		sim_give_up(SIM_VERDICT_BROKEN, "more than %d programs", SIM_MOST_PROGRAMS);
-	child = &sim_world->programs[sim_world->n_programs];
-	child->number = sim_world->n_programs++;
+	child = sim_new_program(SIM_THREAD_READY);
 	child->parent = sim_me->program;
 	child->forked = child->excused = true;
 	memcpy(child->streams, sim_me->program->streams, sizeof(child->streams));
-	child->main_thread = sim_new_thread(child, SIM_THREAD_READY);
 	child->main_thread->blocked_signals = sim_me->blocked_signals;
 	return child;
 }

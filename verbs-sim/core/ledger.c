@@ -102,6 +102,18 @@ const char *const sim_kind_names[SIM_KINDS] = {
 	[SIM_CONTEXT] = "context",
 };
 
+static void make_room(enum sim_kind kind)
+{
+	uint32_t old = sim_world->room[kind], room = old ? 2 * old : 64;
+	struct sim_object **wider = sim_alloc(room * sizeof(struct sim_object *));
+
+	if (old)
+		memcpy(wider, sim_world->by_number[kind], old * sizeof(struct sim_object *));
+	sim_free(sim_world->by_number[kind]);
+	sim_world->by_number[kind] = wider;
+	sim_world->room[kind] = room;
+}
+
 void *sim_create(enum sim_kind kind, size_t size, struct sim_program *program, void *user)
 {
 	struct sim_object *object = sim_alloc(size);
@@ -111,7 +123,16 @@ void *sim_create(enum sim_kind kind, size_t size, struct sim_program *program, v
 	object->program = program;
 	object->user = user;
 	TAILQ_INSERT_TAIL(&sim_world->objects[kind], object, link);
+	TAILQ_INSERT_TAIL(&program->objects[kind], object, of_program);
+	if (object->number >= sim_world->room[kind])
+		make_room(kind);
+	sim_world->by_number[kind][object->number] = object;
 	return object;
+}
+
+void *sim_find(enum sim_kind kind, uint32_t number)
+{
+	return number < sim_world->room[kind] ? sim_world->by_number[kind][number] : NULL;
 }
 
 void sim_destroy(void *gone)
@@ -119,5 +140,7 @@ void sim_destroy(void *gone)
 	struct sim_object *object = gone;
 
 	TAILQ_REMOVE(&sim_world->objects[object->kind], object, link);
+	TAILQ_REMOVE(&object->program->objects[object->kind], object, of_program);
+	sim_world->by_number[object->kind][object->number] = NULL;
 	sim_free(object);
 }

@@ -60,6 +60,18 @@ struct sim_thread *sim_new_thread(struct sim_program *program, enum sim_thread_s
 	return thread;
 }
 
+struct sim_program *sim_new_program(enum sim_thread_state state)
+{
+	struct sim_program *program = &sim_world->programs[sim_world->n_programs];
+	int kind;
+
+	program->number = sim_world->n_programs++;
+	for (kind = 0; kind < SIM_KINDS; kind++)
+		TAILQ_INIT(&program->objects[kind]);
+	program->main_thread = sim_new_thread(program, state);
+	return program;
+}
+
 /* ---- Who goes on ---- */
 
 static struct sim_thread *find_new_thread(void)

@@ -33,6 +33,9 @@ extern const char *const sim_shared_lock; /* any lock, as processes may share it
  */
 struct sim_thread *sim_new_thread(struct sim_program *program, enum sim_thread_state state);
 
+/* The next program, and its main thread. The caller has seen that there is room. */
+struct sim_program *sim_new_program(enum sim_thread_state state);
+
 /* Waits for the turn of `thread`, which is this one. */
 void sim_await_turn(struct sim_thread *thread);
 

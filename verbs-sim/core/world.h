@@ -117,7 +117,8 @@ enum sim_kind {
 
 /* The beginning of everything that a program creates on the simulated device. */
 struct sim_object {
-	TAILQ_ENTRY(sim_object) link; /* in the world's list of its kind */
+	TAILQ_ENTRY(sim_object) link;       /* in the world's list of its kind, */
+	TAILQ_ENTRY(sim_object) of_program; /* and in its program's */
 	enum sim_kind kind;
 	uint32_t number; /* of its kind, from 1; never used again */
 	uint32_t users;  /* objects that need it: while there are any, it cannot be destroyed */
@@ -135,11 +136,12 @@ struct sim_program {
 	pid_t pid;
 	struct sim_thread *main_thread;
 	uint32_t n_threads;
-	uint64_t calls;                /* made so far */
-	uint64_t cpu_ns;               /* simulated time that its threads have used */
-	uint64_t sleeps, preemptions;  /* of its threads */
-	struct sim_task alarm;         /* alarm(2), and setitimer(2), */
-	uint64_t alarm_interval_ns;    /* which repeats it; 0: not */
+	uint64_t calls;               /* made so far */
+	uint64_t cpu_ns;              /* simulated time that its threads have used */
+	uint64_t sleeps, preemptions; /* of its threads */
+	struct sim_task alarm;        /* alarm(2), and setitimer(2), */
+	uint64_t alarm_interval_ns;   /* which repeats it; 0: not */
+	struct sim_objects objects[SIM_KINDS];
 	uint32_t left[SIM_KINDS];      /* what it had not destroyed when it ended */
 	struct sim_fault *next_status; /* what its next completion is to have, or NULL */
 	bool silent;                   /* its host is cut off */
@@ -257,7 +259,9 @@ struct sim_world {
 	struct sim_device *devices; /* device/devices.h */
 	uint32_t n_devices;
 	struct sim_objects objects[SIM_KINDS];
-	uint32_t numbers[SIM_KINDS];
+	uint32_t numbers[SIM_KINDS];              /* the last one of each kind, */
+	struct sim_object **by_number[SIM_KINDS]; /* where each is, or NULL, */
+	uint32_t room[SIM_KINDS];                 /* and for how many there is room */
 	uint32_t next_port;
 
 	/* The memory behind this structure: see ledger.c. */
@@ -327,6 +331,9 @@ void *sim_create(enum sim_kind kind, size_t size, struct sim_program *program, v
 
 /* Takes it out of the ledger and frees it. Whoever calls this has seen that it has no users. */
 void sim_destroy(void *object);
+
+/* The object of any program that has this number; NULL: there is none. */
+void *sim_find(enum sim_kind kind, uint32_t number);
 
 extern const char *const sim_kind_names[SIM_KINDS];
 

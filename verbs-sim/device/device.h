@@ -69,6 +69,10 @@ struct sim_region {
 	int access;
 };
 
+/* The key of an MR by its number. As drivers do: the lowest byte is a counter of its own. */
+#define SIM_KEY_OF_MR(number) (0x1000 + (number)*0x100)
+#define SIM_MR_OF_KEY(key)    (((key)-0x1000) / 0x100)
+
 struct sim_mr {
 	struct sim_object object;
 	struct sim_pd *pd;

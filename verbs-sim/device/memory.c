@@ -14,14 +14,9 @@
 
 struct sim_mr *sim_find_key(const struct sim_program *program, uint32_t key)
 {
-	struct sim_object *object;
+	struct sim_mr *mr = sim_find(SIM_MR, SIM_MR_OF_KEY(key));
 
-	SIM_EACH(object, SIM_MR)
-	{
-		if (((struct sim_mr *)object)->key == key && object->program == program)
-			return (struct sim_mr *)object;
-	}
-	return NULL;
+	return mr && mr->key == key && mr->object.program == program ? mr : NULL;
 }
 
 bool sim_is_inside(const struct sim_mr *mr, uint64_t address, uint64_t length)

@@ -46,8 +46,7 @@ struct sim_mr *sim_create_mr(struct sim_pd *pd, void *user, const struct sim_reg
 	struct sim_mr *mr = create(SIM_MR, sizeof(*mr), pd->context, &pd->object, user);
 
 	mr->pd = pd;
-	/* As drivers do: the lowest byte is a counter of its own. */
-	mr->key = 0x1000 + mr->object.number * 0x100;
+	mr->key = SIM_KEY_OF_MR(mr->object.number);
 	mr->region = *region;
 	return mr;
 }

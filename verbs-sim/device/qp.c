@@ -10,14 +10,7 @@
 
 struct sim_qp *sim_find_qp(uint32_t number)
 {
-	struct sim_object *object;
-
-	SIM_EACH(object, SIM_QP)
-	{
-		if (object->number == number)
-			return (struct sim_qp *)object;
-	}
-	return NULL;
+	return sim_find(SIM_QP, number);
 }
 
 /* Of a QP that was connected by hand: whether its path ends where the other one's begins. */

@@ -190,14 +190,9 @@ size_t sim_bytes_of_send(uint32_t max_inline)
 
 static const struct sim_ah *find_ah(const struct sim_program *program, uint32_t number)
 {
-	struct sim_object *object;
+	const struct sim_ah *ah = sim_find(SIM_AH, number);
 
-	SIM_EACH(object, SIM_AH)
-	{
-		if (object->number == number && object->program == program)
-			return (const struct sim_ah *)object;
-	}
-	return NULL;
+	return ah && ah->object.program == program ? ah : NULL;
 }
 
 /* Where a request goes. An AH that is gone leads nowhere. */

@@ -11,14 +11,9 @@
 
 void *kernel_find(enum sim_kind kind, uint32_t handle)
 {
-	struct sim_object *object;
+	struct sim_object *object = sim_find(kind, handle);
 
-	SIM_EACH(object, kind)
-	{
-		if (object->number == handle && object->program == sim_me->program)
-			return object;
-	}
-	return NULL;
+	return object && object->program == sim_me->program ? object : NULL;
 }
 
 bool kernel_is_for_librdmacm(void)

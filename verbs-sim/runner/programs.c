@@ -198,11 +198,9 @@ static void await_joined(struct sim_run *run)
 static struct sim_thread *add(struct sim_run *run, char **argv, enum sim_thread_state state,
 			      const struct sim_streams *streams)
 {
-	int number = sim_world->n_programs++;
-	struct sim_program *program = &sim_world->programs[number];
+	struct sim_program *program = sim_new_program(state);
+	int number = program->number;
 
-	program->number = number;
-	program->main_thread = sim_new_thread(program, state);
 	run->streams[number] = *streams;
 	run->pids[number] = sim_start(run->options, number, run->world_fd, argv, streams);
 	run->pidfds[number] = (int)syscall(SYS_pidfd_open, run->pids[number], 0);

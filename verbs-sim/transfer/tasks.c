@@ -87,25 +87,13 @@ static void destroy_object(struct sim_object *object)
 	}
 }
 
-static struct sim_object *first_of(const struct sim_program *program, enum sim_kind kind)
-{
-	struct sim_object *object;
-
-	SIM_EACH(object, kind)
-	{
-		if (object->program == program)
-			return object;
-	}
-	return NULL;
-}
-
 void sim_end_objects(struct sim_program *program)
 {
 	struct sim_object *object;
 	enum sim_kind kind;
 
 	for (kind = 0; kind < SIM_KINDS; kind++) {
-		while ((object = first_of(program, kind))) {
+		while ((object = TAILQ_FIRST(&program->objects[kind]))) {
 			program->left[kind] += !object->hidden;
 			destroy_object(object);
 		}
