@@ -203,7 +203,7 @@ static uint64_t alarm_left_ns(void)
 
 	if (!task->scheduled)
 		return 0;
-	return task->due_ns > sim_world->now_ns ? task->due_ns - sim_world->now_ns : 1;
+	return task->due.ns > sim_world->now_ns ? task->due.ns - sim_world->now_ns : 1;
 }
 
 /* 0: it does not expire, or only once. */

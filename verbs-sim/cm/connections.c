@@ -80,7 +80,7 @@ void sim_end_connection(struct sim_endpoint *endpoint)
 {
 	endpoint->state = SIM_CM_ENDED;
 	sim_send(endpoint, SIM_MESSAGE_FORGET, 0, NULL);
-	endpoint->deliver.due_ns = sim_world->now_ns + sim_cm_traits(endpoint)->timewait_ns;
+	sim_postpone(&endpoint->deliver, sim_world->now_ns + sim_cm_traits(endpoint)->timewait_ns);
 }
 
 /* Each side tells the other, and the first one hears from the second. */

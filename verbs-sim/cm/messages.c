@@ -109,7 +109,8 @@ static void request_arrives(struct sim_endpoint *client)
 		refuse(client, sim_cm_traits(client)->backlog_full);
 	} else {
 		sim_send(client, SIM_MESSAGE_REQUEST, 0, NULL);
-		client->deliver.due_ns = sim_world->now_ns + sim_cm_traits(client)->resend_ns;
+		sim_postpone(&client->deliver,
+			     sim_world->now_ns + sim_cm_traits(client)->resend_ns);
 	}
 }
 

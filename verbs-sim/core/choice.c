@@ -37,8 +37,8 @@ static struct sim_task *nth_task(uint32_t *number)
 	struct sim_task *task;
 	uint32_t found = 0;
 
-	for (task = TAILQ_FIRST(&sim_world->tasks); task; task = TAILQ_NEXT(task, link)) {
-		if (task->due_ns <= sim_world->now_ns && found++ == *number)
+	for (task = sim_first_task(); task; task = TAILQ_NEXT(task, link)) {
+		if (found++ == *number)
 			return task;
 	}
 	*number = found;
@@ -111,9 +111,8 @@ static void find_greatest(struct sim_thread **thread, struct sim_task **task)
 		    (!*thread || sim_world->threads[i].priority > (*thread)->priority))
 			*thread = &sim_world->threads[i];
 	}
-	for (other = TAILQ_FIRST(&sim_world->tasks); other; other = TAILQ_NEXT(other, link)) {
-		if (other->due_ns <= sim_world->now_ns &&
-		    (!*task || other->priority > (*task)->priority))
+	for (other = sim_first_task(); other; other = TAILQ_NEXT(other, link)) {
+		if (!*task || other->priority > (*task)->priority)
 			*task = other;
 	}
 	if (*thread && *task && (*task)->priority > (*thread)->priority)

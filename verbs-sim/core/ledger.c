@@ -63,6 +63,19 @@ void sim_free(void *memory)
 	sim_world->free_blocks[header->order] = header;
 }
 
+void *sim_widen(void *array, uint32_t *room)
+{
+	uint32_t old = *room;
+	void **wider;
+
+	*room = old ? 2 * old : 64;
+	wider = sim_alloc(*room * sizeof(*wider));
+	if (old)
+		memcpy(wider, array, old * sizeof(*wider));
+	sim_free(array);
+	return wider;
+}
+
 /*
  * The library's own, which only it sees. Those of a sanitizer would take its accesses to the world
  * for the program's, and report them as races: ThreadSanitizer does not know of turns.
@@ -102,18 +115,6 @@ const char *const sim_kind_names[SIM_KINDS] = {
 	[SIM_CONTEXT] = "context",
 };
 
-static void make_room(enum sim_kind kind)
-{
-	uint32_t old = sim_world->room[kind], room = old ? 2 * old : 64;
-	struct sim_object **wider = sim_alloc(room * sizeof(struct sim_object *));
-
-	if (old)
-		memcpy(wider, sim_world->by_number[kind], old * sizeof(struct sim_object *));
-	sim_free(sim_world->by_number[kind]);
-	sim_world->by_number[kind] = wider;
-	sim_world->room[kind] = room;
-}
-
 void *sim_create(enum sim_kind kind, size_t size, struct sim_program *program, void *user)
 {
 	struct sim_object *object = sim_alloc(size);
@@ -125,7 +126,8 @@ void *sim_create(enum sim_kind kind, size_t size, struct sim_program *program, v
 	TAILQ_INSERT_TAIL(&sim_world->objects[kind], object, link);
 	TAILQ_INSERT_TAIL(&program->objects[kind], object, of_program);
 	if (object->number >= sim_world->room[kind])
-		make_room(kind);
+		sim_world->by_number[kind] =
+			sim_widen(sim_world->by_number[kind], &sim_world->room[kind]);
 	sim_world->by_number[kind][object->number] = object;
 	return object;
 }

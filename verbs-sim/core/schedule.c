@@ -97,8 +97,8 @@ static bool start_a_new_thread(void)
 /* Moves time on to what comes next, or the runner's. Returns false if nothing ever will. */
 static bool let_time_pass(void)
 {
-	uint64_t next_ns = SIM_FOREVER;
-	struct sim_task *task;
+	const struct sim_due *due = sim_next_due();
+	uint64_t next_ns = due ? due->ns : SIM_FOREVER;
 	uint32_t i;
 
 	for (i = 0; i < sim_world->n_threads; i++) {
@@ -106,10 +106,6 @@ static bool let_time_pass(void)
 		    !sim_world->threads[i].program->stopped &&
 		    sim_world->threads[i].deadline_ns < next_ns)
 			next_ns = sim_world->threads[i].deadline_ns;
-	}
-	for (task = TAILQ_FIRST(&sim_world->tasks); task; task = TAILQ_NEXT(task, link)) {
-		if (task->due_ns < next_ns)
-			next_ns = task->due_ns;
 	}
 	if (next_ns == SIM_FOREVER)
 		return false;
@@ -121,8 +117,7 @@ static bool let_time_pass(void)
 
 static void do_task(struct sim_task *task)
 {
-	TAILQ_REMOVE(&sim_world->tasks, task, link);
-	task->scheduled = false;
+	sim_cancel(task);
 	sim_note("task", task->kind);
 	sim_do_task(task);
 }
@@ -215,27 +210,6 @@ void sim_end_thread(void)
 	sim_wake(ended->program, ended);
 	sim_me = NULL;
 	sim_pass_on();
-}
-
-/* ---- Tasks ---- */
-
-void sim_schedule(struct sim_task *task, uint64_t due_ns)
-{
-	if (task->scheduled) {
-		task->due_ns = due_ns < task->due_ns ? due_ns : task->due_ns;
-		return;
-	}
-	task->scheduled = true;
-	task->due_ns = due_ns;
-	task->priority = sim_new_priority();
-	TAILQ_INSERT_TAIL(&sim_world->tasks, task, link);
-}
-
-void sim_cancel(struct sim_task *task)
-{
-	if (task->scheduled)
-		TAILQ_REMOVE(&sim_world->tasks, task, link);
-	task->scheduled = false;
 }
 
 /* ---- Sleep ---- */

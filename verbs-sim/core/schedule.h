@@ -84,6 +84,20 @@ void sim_send_signal(struct sim_program *program, int number);
 void sim_schedule(struct sim_task *task, uint64_t due_ns);
 void sim_cancel(struct sim_task *task);
 
+/* Does a task that is scheduled at this time instead. */
+void sim_postpone(struct sim_task *task, uint64_t due_ns);
+
+/* ---- What waits for its time, for schedule.c and choice.c: later.c ---- */
+
+void sim_await_time(struct sim_due *due, uint64_t ns);
+void sim_forget_time(struct sim_due *due);
+
+/* The earliest, or NULL. */
+struct sim_due *sim_next_due(void);
+
+/* Of the tasks that are due now, the one that was scheduled first; NULL: none is due. */
+struct sim_task *sim_first_task(void);
+
 /* ---- Choosing, for schedule.c ---- */
 
 /* Who or what goes on now; both NULL: nobody and nothing can. */

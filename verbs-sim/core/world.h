@@ -47,12 +47,19 @@ enum sim_task_kind {
 	SIM_TASK_TIMER        /* timer of a program: timerfd_create(2) */
 };
 
+/* A time that something waits for. */
+struct sim_due {
+	uint64_t ns;
+	uint32_t place; /* among all of these; 0: it waits for none */
+};
+
 /* Something that a device or a timer does later. */
 struct sim_task {
-	TAILQ_ENTRY(sim_task) link;
+	struct sim_due due;
+	TAILQ_ENTRY(sim_task) link; /* of those that are due */
 	bool scheduled;
 	enum sim_task_kind kind;
-	uint64_t due_ns;
+	uint64_t order;    /* how many were scheduled before */
 	uint32_t priority; /* by priorities: see core/schedule.c */
 	void *object;
 };
@@ -255,7 +262,10 @@ struct sim_world {
 	enum sim_verdict verdict;
 	char reason[200];
 
-	TAILQ_HEAD(sim_tasks, sim_task) tasks;
+	TAILQ_HEAD(sim_tasks, sim_task) tasks; /* that are due */
+	uint64_t n_scheduled;                  /* so far */
+	struct sim_due **later;                /* what waits for its time: core/later.c */
+	uint32_t n_later, room_later;
 	struct sim_device *devices; /* device/devices.h */
 	uint32_t n_devices;
 	struct sim_objects objects[SIM_KINDS];
@@ -293,6 +303,11 @@ long sim_system(long number, ...);
  */
 void *sim_alloc(size_t size);
 void sim_free(void *memory);
+
+/*
+ * An array of pointers that has twice as much room, or some for the first time; the old one is freed.
+ */
+void *sim_widen(void *array, uint32_t *room);
 
 /* A number from 0 to `below` - 1, by the seed. */
 uint32_t sim_random(uint32_t below);
