@@ -16,28 +16,27 @@
 #include "verbs-sim/calls/call.h"
 #include "verbs-sim/calls/libc.h"
 
-static struct sim_channel **channels; /* of this program */
-static size_t n_channels, n_allocated;
+static struct sim_channel **channels; /* of this program, by descriptor */
+static int n_channels;
 
 static void add(struct sim_channel *channel)
 {
-	if (n_channels == n_allocated) {
-		n_allocated = n_allocated ? 2 * n_allocated : 16;
-		channels = realloc(channels, n_allocated * sizeof(struct sim_channel *));
+	int i, wanted = channel->fd + 64;
+
+	if (channel->fd >= n_channels) {
+		channels = realloc(channels, (size_t)wanted * sizeof(struct sim_channel *));
 		if (!channels)
 			sim_give_up(SIM_VERDICT_BROKEN, "out of memory");
+		for (i = n_channels; i < wanted; i++)
+			channels[i] = NULL;
+		n_channels = wanted;
 	}
-	channels[n_channels++] = channel;
+	channels[channel->fd] = channel;
 }
 
-static void forget(struct sim_channel *channel)
+struct sim_channel *sim_channel_of(int fd)
 {
-	size_t i;
-
-	for (i = 0; i < n_channels && channels[i] != channel; i++)
-		;
-	if (i < n_channels)
-		channels[i] = channels[--n_channels];
+	return fd >= 0 && fd < n_channels ? channels[fd] : NULL;
 }
 
 /* The descriptor is made without the knowledge of a sanitizer, or of --fail. */
@@ -57,8 +56,9 @@ void *sim_open_channel(enum sim_kind kind, size_t size, void *user, bool hidden)
 
 void sim_close_channel(struct sim_channel *channel)
 {
-	forget(channel);
+	channels[channel->fd] = NULL;
 	sim_system(SYS_close, channel->fd);
+	channel->fd = -1;
 	if (channel->object.users)
 		channel->object.hidden = true;
 	else
@@ -71,6 +71,7 @@ static void show(struct sim_channel *channel)
 	uint64_t value = 1;
 	ssize_t moved;
 
+	sim_is_shown(channel);
 	if (readable == channel->shown)
 		return;
 	if (readable)
@@ -99,24 +100,20 @@ void sim_show_timers(void)
 	}
 }
 
+/* A program has the channels of the one that has forked it, up to then. */
 void sim_show_descriptors(void)
 {
-	size_t i;
+	struct sim_channel *channel, *next;
+	struct sim_program *program;
 
-	for (i = 0; i < n_channels; i++)
-		show(channels[i]);
-	sim_show_timers();
-}
-
-struct sim_channel *sim_channel_of(int fd)
-{
-	size_t i;
-
-	for (i = 0; i < n_channels; i++) {
-		if (channels[i]->fd == fd)
-			return channels[i];
+	for (program = sim_me->program; program; program = program->parent) {
+		for (channel = TAILQ_FIRST(&program->stale); channel; channel = next) {
+			next = TAILQ_NEXT(channel, link);
+			if (sim_channel_of(channel->fd) == channel)
+				show(channel);
+		}
 	}
-	return NULL;
+	sim_show_timers();
 }
 
 bool sim_is_nonblocking(int fd)

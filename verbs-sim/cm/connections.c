@@ -205,7 +205,7 @@ static void drop_requests(struct sim_endpoint *listener)
 		request = ((struct sim_cm_event *)event)->request;
 		if (event->about != &listener->object || !request)
 			continue;
-		TAILQ_REMOVE(&listener->channel->events, event, link);
+		sim_remove_event(listener->channel, event);
 		sim_free(event);
 		sim_end_endpoint(request);
 	}

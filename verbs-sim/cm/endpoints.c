@@ -44,7 +44,7 @@ void sim_move_endpoint(struct sim_endpoint *endpoint, struct sim_channel *to)
 		next = TAILQ_NEXT(event, link);
 		if (event->about != &endpoint->object)
 			continue;
-		TAILQ_REMOVE(&from->events, event, link);
+		sim_remove_event(from, event);
 		sim_post_event(to, event);
 	}
 	from->object.users--;

@@ -149,7 +149,8 @@ struct sim_program {
 	struct sim_task alarm;        /* alarm(2), and setitimer(2), */
 	uint64_t alarm_interval_ns;   /* which repeats it; 0: not */
 	struct sim_objects objects[SIM_KINDS];
-	uint32_t left[SIM_KINDS];      /* what it had not destroyed when it ended */
+	TAILQ_HEAD(sim_channels, sim_channel) stale; /* see device/device.h */
+	uint32_t left[SIM_KINDS];                    /* what it had not destroyed when it ended */
 	struct sim_fault *next_status; /* what its next completion is to have, or NULL */
 	bool silent;                   /* its host is cut off */
 	bool told;                     /* to stop, because all slept, or it did not end */

@@ -22,8 +22,10 @@ struct sim_event {
 
 struct sim_channel {
 	struct sim_object object;
-	int fd;     /* an eventfd of the program: readable if `shown` */
+	int fd;     /* an eventfd of the program: readable if `shown`; -1: it is closed */
 	bool shown; /* see calls/descriptors.c */
+	bool stale; /* it may have to be shown, or not any more: it is in its program's list */
+	TAILQ_ENTRY(sim_channel) link;
 	TAILQ_HEAD(sim_events, sim_event) events;
 };
 
@@ -37,6 +39,12 @@ void sim_post_event(struct sim_channel *channel, struct sim_event *event);
 
 /* The oldest one, which is the caller's now; NULL if there is none. */
 struct sim_event *sim_take_event(struct sim_channel *channel);
+
+/* Takes any event out. */
+void sim_remove_event(struct sim_channel *channel, struct sim_event *event);
+
+/* The channel is as its descriptor shows, or will not be shown any more. */
+void sim_is_shown(struct sim_channel *channel);
 
 /* Discards what is queued about an object that ends. */
 void sim_discard_events(struct sim_channel *channel, const struct sim_object *about);

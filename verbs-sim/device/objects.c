@@ -203,5 +203,6 @@ void sim_destroy_qp(struct sim_qp *qp)
 void sim_destroy_channel(struct sim_channel *channel)
 {
 	sim_discard_events(channel, NULL);
+	sim_is_shown(channel);
 	sim_destroy(channel);
 }

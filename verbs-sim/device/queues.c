@@ -15,9 +15,24 @@ void sim_init_channel(struct sim_channel *channel, int fd)
 	TAILQ_INIT(&channel->events);
 }
 
+static void make_stale(struct sim_channel *channel)
+{
+	if (!channel->stale)
+		TAILQ_INSERT_TAIL(&channel->object.program->stale, channel, link);
+	channel->stale = true;
+}
+
+void sim_is_shown(struct sim_channel *channel)
+{
+	if (channel->stale)
+		TAILQ_REMOVE(&channel->object.program->stale, channel, link);
+	channel->stale = false;
+}
+
 void sim_post_event(struct sim_channel *channel, struct sim_event *event)
 {
 	TAILQ_INSERT_TAIL(&channel->events, event, link);
+	make_stale(channel);
 	sim_wake_descriptor(channel->object.program, channel);
 }
 
@@ -26,8 +41,14 @@ struct sim_event *sim_take_event(struct sim_channel *channel)
 	struct sim_event *event = TAILQ_FIRST(&channel->events);
 
 	if (event)
-		TAILQ_REMOVE(&channel->events, event, link);
+		sim_remove_event(channel, event);
 	return event;
+}
+
+void sim_remove_event(struct sim_channel *channel, struct sim_event *event)
+{
+	TAILQ_REMOVE(&channel->events, event, link);
+	make_stale(channel);
 }
 
 void sim_discard_events(struct sim_channel *channel, const struct sim_object *about)
@@ -38,7 +59,7 @@ void sim_discard_events(struct sim_channel *channel, const struct sim_object *ab
 		next = TAILQ_NEXT(event, link);
 		if (about && event->about != about)
 			continue;
-		TAILQ_REMOVE(&channel->events, event, link);
+		sim_remove_event(channel, event);
 		sim_free(event);
 	}
 }
