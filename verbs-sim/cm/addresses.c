@@ -11,19 +11,42 @@
 #define FIRST_PORT 32768
 #define LAST_PORT  60999
 
+static struct sim_ports *ports_of(const struct sockaddr_storage *address)
+{
+	return &sim_world->bound[*sim_port_of((struct sockaddr_storage *)address) % SIM_PORTS];
+}
+
 static bool is_free(const struct sim_endpoint *but, const struct sockaddr_storage *address)
 {
 	const struct sim_endpoint *other;
-	struct sim_object *object;
 
-	SIM_EACH(object, SIM_ENDPOINT)
+	LIST_FOREACH(other, ports_of(address), same_port)
 	{
-		other = (const struct sim_endpoint *)object;
-		if (other != but && other->bound && other->datagram == but->datagram &&
+		if (other != but && other->datagram == but->datagram &&
 		    sim_same_address(other, address))
 			return false;
 	}
 	return true;
+}
+
+struct sim_endpoint *sim_find_listener(const struct sim_endpoint *client)
+{
+	struct sim_endpoint *listener;
+
+	LIST_FOREACH(listener, ports_of(&client->destination), same_port)
+	{
+		if (listener->state == SIM_CM_LISTENING && listener->datagram == client->datagram &&
+		    sim_same_address(listener, &client->destination))
+			return listener;
+	}
+	return NULL;
+}
+
+void sim_unbind(struct sim_endpoint *endpoint)
+{
+	if (endpoint->bound)
+		LIST_REMOVE(endpoint, same_port);
+	endpoint->bound = false;
 }
 
 /* Gives the endpoint a port if it has none. Returns 0 or EADDRINUSE. */
@@ -39,12 +62,14 @@ static int bind_port(struct sim_endpoint *endpoint)
 		if (!is_free(endpoint, &endpoint->source))
 			*port = 0;
 	}
+	LIST_INSERT_HEAD(ports_of(&endpoint->source), endpoint, same_port);
 	endpoint->bound = true;
 	return 0;
 }
 
 int sim_bind_address(struct sim_endpoint *endpoint, const struct sockaddr *address)
 {
+	sim_unbind(endpoint);
 	sim_copy_address(&endpoint->source, address);
 	if (!sim_is_any(&endpoint->source) && !sim_is_loopback(&endpoint->source)) {
 		endpoint->device = sim_device_at(&endpoint->source, endpoint->object.program);

@@ -79,14 +79,15 @@ struct sim_endpoint {
 	enum sim_cm_state state;
 	struct sockaddr_storage source, destination;
 	bool bound, routed, family_only;
-	bool datagram;             /* of RDMA_PS_UDP: nothing is ever connected */
-	bool was_connected;        /* iWARP: its connection has ended */
-	uint32_t backlog, waiting; /* of a listener: how many requests may wait, and do */
-	uint8_t ack_timeout;       /* RDMA_OPTION_ID_ACK_TIMEOUT, */
-	bool has_ack_timeout;      /* which was set, */
-	uint8_t path_timeout;      /* and what the request says of it, if it was before the route */
-	struct sim_terms offered;  /* what this side said when it connected or accepted, */
-	struct sim_terms wanted;   /* and what the other did */
+	LIST_ENTRY(sim_endpoint) same_port; /* of those that are bound, and perhaps others */
+	bool datagram;                      /* of RDMA_PS_UDP: nothing is ever connected */
+	bool was_connected;                 /* iWARP: its connection has ended */
+	uint32_t backlog, waiting;          /* of a listener: how many requests may wait, and do */
+	uint8_t ack_timeout;                /* RDMA_OPTION_ID_ACK_TIMEOUT, */
+	bool has_ack_timeout;               /* which was set, */
+	uint8_t path_timeout;     /* and what the request says of it, if it was before the route */
+	struct sim_terms offered; /* what this side said when it connected or accepted, */
+	struct sim_terms wanted;  /* and what the other did */
 	TAILQ_HEAD(sim_messages, sim_message) inbox;
 	struct sim_task deliver;
 	struct sim_task give_up; /* when the kernel does no longer wait for an answer */
@@ -113,6 +114,12 @@ int sim_bind_address(struct sim_endpoint *endpoint, const struct sockaddr *addre
 /* `source` may be NULL. An address that no device serves is resolved, too: see sim_find_route. */
 int sim_resolve_address(struct sim_endpoint *endpoint, const struct sockaddr *source,
 			const struct sockaddr *destination);
+
+/* It has no address any more, if it had one. */
+void sim_unbind(struct sim_endpoint *endpoint);
+
+/* Who listens where a client wants to connect to; NULL: nobody. */
+struct sim_endpoint *sim_find_listener(const struct sim_endpoint *client);
 
 /* ENODEV: no device serves the address. */
 int sim_find_route(struct sim_endpoint *endpoint);

@@ -238,6 +238,7 @@ void sim_end_endpoint(struct sim_endpoint *endpoint)
 	if (endpoint->peer)
 		tell_peer(endpoint);
 	sim_part(endpoint);
+	sim_unbind(endpoint);
 	drop_requests(endpoint);
 	sim_discard_events(endpoint->channel, &endpoint->object);
 	while ((message = TAILQ_FIRST(&endpoint->inbox))) {

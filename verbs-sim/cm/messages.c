@@ -7,21 +7,6 @@
 #include "verbs-sim/cm/cm.h"
 #include "verbs-sim/core/schedule.h"
 
-static struct sim_endpoint *find_listener(const struct sim_endpoint *client)
-{
-	struct sim_endpoint *listener;
-	struct sim_object *object;
-
-	SIM_EACH(object, SIM_ENDPOINT)
-	{
-		listener = (struct sim_endpoint *)object;
-		if (listener->state == SIM_CM_LISTENING && listener->datagram == client->datagram &&
-		    sim_same_address(listener, &client->destination))
-			return listener;
-	}
-	return NULL;
-}
-
 /* An event's depths mean the side that gets it. */
 static struct sim_terms crossed(const struct sim_terms *terms)
 {
@@ -95,7 +80,7 @@ static void refuse(struct sim_endpoint *client, int status)
 
 static void request_arrives(struct sim_endpoint *client)
 {
-	struct sim_endpoint *listener = find_listener(client);
+	struct sim_endpoint *listener = sim_find_listener(client);
 
 	if (client->object.program->silent || (listener && listener->object.program->silent))
 		return; /* client->give_up ends this */

@@ -28,6 +28,7 @@
 #define SIM_MOST_FAULTS   64
 #define SIM_MOST_DEVICES  8
 #define SIM_MOST_CHANGES  3
+#define SIM_PORTS         1024
 #define SIM_FOREVER       UINT64_MAX
 
 /*
@@ -133,7 +134,8 @@ struct sim_object {
 	/* Events about it that the kernel has told the program's library: see kernel/events.c. */
 	uint32_t reported, async_reported;
 	struct sim_program *program;
-	void *user; /* in the program's memory: what the program knows it by */
+	/* In the program's memory: what the program knows it by, and its locks (kernel/locks.c). */
+	void *user, *locks;
 };
 TAILQ_HEAD(sim_objects, sim_object);
 
@@ -274,6 +276,7 @@ struct sim_world {
 	struct sim_object **by_number[SIM_KINDS]; /* where each is, or NULL, */
 	uint32_t room[SIM_KINDS];                 /* and for how many there is room */
 	uint32_t next_port;
+	LIST_HEAD(sim_ports, sim_endpoint) bound[SIM_PORTS]; /* by their ports: cm/addresses.c */
 
 	/* The memory behind this structure: see ledger.c. */
 	uint64_t used;

@@ -47,7 +47,7 @@ bool kernel_is_for_librdmacm(void);
 void kernel_await_locks(struct sim_object *owner);
 
 /* They are no locks of a queue any more. */
-void kernel_forget_locks(const struct sim_object *owner);
+void kernel_forget_locks(struct sim_object *owner);
 
 /*
  * Posts what the library has put into the queue of sends of a QP: uverbs_post.c. Returns 0, or the errno

@@ -16,12 +16,14 @@
 #include "verbs-sim/calls/libc.h"
 #include "verbs-sim/kernel/kernel.h"
 
-#define BUCKETS 1024
+#define BUCKETS 8192
+#define APART   16 /* bytes from one to the next, at least, as they are parts of what was allocated */
 
 struct lock {
 	LIST_ENTRY(lock) link;
 	const void *place;
 	struct sim_object *owner;
+	struct lock *next;            /* of this owner */
 	struct sim_recv_queue *recvs; /* that it guards; NULL: completions, or sends */
 };
 static LIST_HEAD(locks, lock) buckets[BUCKETS];
@@ -31,7 +33,7 @@ static __thread unsigned int found; /* locks of it */
 
 static struct locks *bucket_of(const void *place)
 {
-	return &buckets[(uintptr_t)place / sizeof(pthread_spinlock_t) % BUCKETS];
+	return &buckets[(uintptr_t)place / APART % BUCKETS];
 }
 
 static struct lock *find(const void *place)
@@ -53,19 +55,14 @@ void kernel_await_locks(struct sim_object *owner)
 	found = 0;
 }
 
-void kernel_forget_locks(const struct sim_object *owner)
+void kernel_forget_locks(struct sim_object *owner)
 {
-	struct lock *lock, *next;
-	int i;
+	struct lock *lock;
 
-	for (i = 0; i < BUCKETS; i++) {
-		for (lock = LIST_FIRST(&buckets[i]); lock; lock = next) {
-			next = LIST_NEXT(lock, link);
-			if (lock->owner != owner)
-				continue;
-			LIST_REMOVE(lock, link);
-			free(lock);
-		}
+	while ((lock = owner->locks)) {
+		owner->locks = lock->next;
+		LIST_REMOVE(lock, link);
+		free(lock);
 	}
 }
 
@@ -87,14 +84,16 @@ static void learn(const void *place)
 
 	if (lock && lock->owner == awaited)
 		return; /* librxe initializes that of the sends twice */
-	if (lock)
-		LIST_REMOVE(lock, link);
-	else
-		lock = malloc(sizeof(*lock));
+	if (lock)       /* the library has forgotten that object, and its memory is another's */
+		kernel_forget_locks(lock->owner);
+	lock = malloc(sizeof(*lock));
 	if (!lock)
 		sim_give_up(SIM_VERDICT_BROKEN, "out of memory");
-	*lock = (struct lock){ .place = place, .owner = awaited, .recvs = guarded() };
+	*lock = (struct lock){
+		.place = place, .owner = awaited, .recvs = guarded(), .next = awaited->locks
+	};
 	LIST_INSERT_HEAD(bucket_of(place), lock, link);
+	awaited->locks = lock;
 	found++;
 }
 
