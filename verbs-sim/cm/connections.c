@@ -200,7 +200,8 @@ static void drop_requests(struct sim_endpoint *listener)
 	struct sim_event *event, *next;
 	struct sim_endpoint *request;
 
-	for (event = TAILQ_FIRST(&listener->channel->events); event; event = next) {
+	for (event = TAILQ_FIRST(&listener->channel->events); event && listener->object.queued;
+	     event = next) {
 		next = TAILQ_NEXT(event, link);
 		request = ((struct sim_cm_event *)event)->request;
 		if (event->about != &listener->object || !request)
@@ -257,7 +258,8 @@ void sim_end_endpoints_of(const struct sim_channel *channel)
 {
 	struct sim_object *object, *next;
 
-	for (object = TAILQ_FIRST(&sim_world->objects[SIM_ENDPOINT]); object; object = next) {
+	for (object = TAILQ_FIRST(&channel->object.program->objects[SIM_ENDPOINT]);
+	     object && channel->object.users; object = next) {
 		next = TAILQ_NEXT(object, link);
 		if (((struct sim_endpoint *)object)->channel != channel)
 			continue;

@@ -16,20 +16,16 @@ static bool can_run(const struct sim_thread *thread)
 	return thread->state == SIM_THREAD_READY;
 }
 
-/*
- * Of those that can run now, counted from 0, the one with this number; NULL, with their number, if
- * there are fewer.
- */
-static struct sim_thread *nth_thread(uint32_t *number)
+/* Lists those that can run now. Returns how many they are. */
+static uint32_t list_threads(uint16_t *numbers)
 {
 	uint32_t i, found = 0;
 
 	for (i = 0; i < sim_world->n_threads; i++) {
-		if (can_run(&sim_world->threads[i]) && found++ == *number)
-			return &sim_world->threads[i];
+		if (can_run(&sim_world->threads[i]))
+			numbers[found++] = (uint16_t)i;
 	}
-	*number = found;
-	return NULL;
+	return found;
 }
 
 static struct sim_task *nth_task(uint32_t *number)
@@ -48,9 +44,9 @@ static struct sim_task *nth_task(uint32_t *number)
 /* Of all that can run, one by chance; both NULL: none can. */
 static void find_any(struct sim_thread **thread, struct sim_task **task)
 {
-	uint32_t threads = UINT32_MAX, tasks = UINT32_MAX, number;
+	static uint16_t can[SIM_MOST_THREADS];
+	uint32_t threads = list_threads(can), tasks = UINT32_MAX, number;
 
-	nth_thread(&threads);
 	nth_task(&tasks);
 	*thread = NULL;
 	*task = NULL;
@@ -58,7 +54,7 @@ static void find_any(struct sim_thread **thread, struct sim_task **task)
 		return;
 	number = sim_random(threads + tasks);
 	if (number < threads) {
-		*thread = nth_thread(&number);
+		*thread = &sim_world->threads[can[number]];
 		return;
 	}
 	number -= threads;

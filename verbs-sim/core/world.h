@@ -133,6 +133,7 @@ struct sim_object {
 	bool hidden;     /* a library made it for itself, and need not destroy it */
 	/* Events about it that the kernel has told the program's library: see kernel/events.c. */
 	uint32_t reported, async_reported;
+	uint32_t queued; /* and those that are in a queue */
 	struct sim_program *program;
 	/* In the program's memory: what the program knows it by, and its locks (kernel/locks.c). */
 	void *user, *locks;

@@ -32,6 +32,8 @@ void sim_is_shown(struct sim_channel *channel)
 void sim_post_event(struct sim_channel *channel, struct sim_event *event)
 {
 	TAILQ_INSERT_TAIL(&channel->events, event, link);
+	if (event->about)
+		event->about->queued++;
 	make_stale(channel);
 	sim_wake_descriptor(channel->object.program, channel);
 }
@@ -48,6 +50,8 @@ struct sim_event *sim_take_event(struct sim_channel *channel)
 void sim_remove_event(struct sim_channel *channel, struct sim_event *event)
 {
 	TAILQ_REMOVE(&channel->events, event, link);
+	if (event->about)
+		event->about->queued--;
 	make_stale(channel);
 }
 
@@ -55,7 +59,8 @@ void sim_discard_events(struct sim_channel *channel, const struct sim_object *ab
 {
 	struct sim_event *event, *next;
 
-	for (event = TAILQ_FIRST(&channel->events); event; event = next) {
+	for (event = TAILQ_FIRST(&channel->events); event && (!about || about->queued);
+	     event = next) {
 		next = TAILQ_NEXT(event, link);
 		if (about && event->about != about)
 			continue;
