@@ -40,7 +40,7 @@ $(TESTS)/unit-tests: $(TEST_OBJECTS) $(call checked,$(UNIT_PARTS)) $(TESTS)/chec
 # probe, and drivers/test_simulation.py the simulated device, too.
 AGAINST = $(addprefix $(TESTS)/,peer parts patient sim/library)
 TRACED = $(addprefix $(TESTS)/tracer/,sins extended odd odd-address)
-ODD = $(addprefix $(TESTS)/sim/,odd odd-thread odd-address ends libc)
+ODD = $(addprefix $(TESTS)/sim/,odd odd-thread odd-address ends libc search)
 PROBE = $(TESTS)/probe
 tracer-build: verbs-trace $(TRACED)
 # All that tests/sim runs.
@@ -49,6 +49,8 @@ probe: $(PROBE) ## build what docs/drivers.md asks the drivers with
 $(foreach one,$(AGAINST) $(PROBE),$(eval $(one): $(wildcard $(one:$(BUILD)/%=%)/*.[ch])))
 $(TRACED) $(ODD): tests/$$(firstword $$(subst -, ,$$(patsubst $(TESTS)/%,%,$$@))).c tests/support/two_ends.h
 $(PROBE): tests/support/two_ends.h
+$(TESTS)/sim/search: $(wildcard verbs-sim/core/*.c)
+$(TESTS)/sim/search: ALONE += -fno-tree-loop-distribute-patterns
 %-thread: ALONE += -fsanitize=thread
 %-address: ALONE += -fsanitize=address
 $(TESTS)/sim/library: tests/sim/library.c

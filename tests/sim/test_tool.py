@@ -22,6 +22,13 @@ def odd(which: str, *options: str) -> Run:
     return simulate([["build/tests/sim/odd", which]], *options)
 
 
+@pytest.mark.parametrize("what", ["task", "object"])
+def test_it_looks_at_nothing_else(what: str) -> None:
+    """A search through all that there is would make a run of many connections take the square of their number."""
+    done = subprocess.run(["build/tests/sim/search", what], cwd=TOP, capture_output=True, text=True, timeout=60, check=False)
+    assert not done.returncode, done
+
+
 @pytest.mark.parametrize(
     "which, status, said",
     [
