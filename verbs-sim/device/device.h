@@ -284,7 +284,7 @@ int sim_bind_mw(const struct sim_qp *qp, const struct sim_request *request);
 int sim_invalidate(const struct sim_qp *qp, uint32_t key);
 
 /* It is bound to nothing any more. */
-void sim_unbind(struct sim_mw *mw);
+void sim_unbind_mw(struct sim_mw *mw);
 
 /*
  * The region that a peer of this QP may access so, by its key or that of a window; NULL: none. The

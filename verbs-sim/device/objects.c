@@ -68,7 +68,7 @@ struct sim_mw *sim_create_mw(struct sim_pd *pd, enum ibv_mw_type type)
 
 void sim_destroy_mw(struct sim_mw *mw)
 {
-	sim_unbind(mw);
+	sim_unbind_mw(mw);
 	destroy(&mw->object, mw->pd->context, &mw->pd->object);
 }
 

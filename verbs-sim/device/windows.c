@@ -22,7 +22,7 @@ static struct sim_mw *find_mw(const struct sim_program *program, uint32_t key)
 	return NULL;
 }
 
-void sim_unbind(struct sim_mw *mw)
+void sim_unbind_mw(struct sim_mw *mw)
 {
 	if (mw->mr)
 		mw->mr->object.users--;
@@ -55,7 +55,7 @@ int sim_bind_mw(const struct sim_qp *qp, const struct sim_request *request)
 
 	if (!mw || !may_bind(qp, mw, mr, binding))
 		return EINVAL;
-	sim_unbind(mw);
+	sim_unbind_mw(mw);
 	mw->key = (mw->key & ~0xffu) | (binding->key & 0xff);
 	mw->mr = mr;
 	if (mr)
@@ -81,7 +81,7 @@ int sim_invalidate(const struct sim_qp *qp, uint32_t key)
 	}
 	if (!mw || mw->type == IBV_MW_TYPE_1)
 		return EINVAL;
-	sim_unbind(mw);
+	sim_unbind_mw(mw);
 	return 0;
 }
 
