@@ -63,7 +63,6 @@ static void find_any(struct sim_thread **thread, struct sim_task **task)
 
 /* ---- By priorities ---- */
 
-#define LOWEST   16    /* what is below was given at a change */
 #define IN_A_ROW 10000 /* a thread that goes on more often polls, and the others must run, too */
 
 void sim_choose_strategy(bool by_priority)
@@ -76,11 +75,6 @@ void sim_choose_strategy(bool by_priority)
 		sim_world->changes[i] = 1 + sim_random(16u << sim_random(16));
 }
 
-uint32_t sim_new_priority(void)
-{
-	return sim_world->by_priority ? LOWEST + sim_random(1u << 30) : 0;
-}
-
 static void change_priority(void)
 {
 	uint32_t i;
@@ -91,7 +85,7 @@ static void change_priority(void)
 			sim_me->priority = i;
 	}
 	if (++sim_world->in_turn > IN_A_ROW)
-		sim_me->priority = sim_random(LOWEST);
+		sim_me->priority = sim_random(SIM_LOWEST);
 }
 
 /* Of those that can run, the first of the greatest priority; both NULL: none can. */

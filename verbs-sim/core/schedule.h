@@ -109,6 +109,4 @@ struct sim_task *sim_find_task(void);
 /* Whether this call is one at which another thread may go on. */
 bool sim_may_others_run(void);
 
-/* Of a new thread or task. */
-uint32_t sim_new_priority(void);
 #endif

@@ -62,6 +62,11 @@ uint32_t sim_random(uint32_t below)
 	return (uint32_t)(((x * 0x2545f4914f6cdd1dull) >> 32) * below >> 32);
 }
 
+uint32_t sim_new_priority(void)
+{
+	return sim_world->by_priority ? SIM_LOWEST + sim_random(1u << 30) : 0;
+}
+
 static void hash_byte(uint8_t byte)
 {
 	sim_world->hash = (sim_world->hash ^ byte) * 1099511628211ull; /* FNV-1a */

@@ -317,6 +317,10 @@ void *sim_widen(void *array, uint32_t *room);
 /* A number from 0 to `below` - 1, by the seed. */
 uint32_t sim_random(uint32_t below);
 
+/* The priority of a new thread or task. Those below the lowest are given at a change: choice.c. */
+#define SIM_LOWEST 16
+uint32_t sim_new_priority(void);
+
 /* Enters into the hash of the run that something has happened. */
 void sim_note(const char *what, uint64_t value);
 
