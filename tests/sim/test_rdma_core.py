@@ -73,7 +73,7 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run_module(suite: Path, module: str, *options: str) -> Run:
     python = ["/usr/bin/python3", "-B", f"{suite}/print_passed.py", str(suite.parent), module, "--dev", "rxe0"]
-    return simulate([python], "--kernel", *options, within_s=60)
+    return simulate([python], *options, within_s=60)
 
 
 def passed(run: Run) -> list[str]:
