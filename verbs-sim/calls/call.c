@@ -4,6 +4,7 @@
  * threads may go on. See call.h.
  */
 #include <errno.h>
+#include <execinfo.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -239,14 +240,40 @@ void sim_lose_processor(void)
 		sim_sleep(NULL, 0, sim_world->now_ns + sim_random(LOST_NS));
 }
 
+/* Where a call of this library comes from: a function, if it has a name, or a place in a file. */
+static void name_caller(char *to, size_t size)
+{
+	Dl_info own, caller = { .dli_fname = NULL };
+	void *places[32];
+	int i, n = backtrace(places, 32);
+
+	snprintf(to, size, "an unknown place");
+	if (!dladdr(places[0], &own))
+		return;
+	for (i = 1; i < n; i++) {
+		if (!dladdr(places[i], &caller) || caller.dli_fbase == own.dli_fbase)
+			continue;
+		if (caller.dli_sname)
+			snprintf(to, size, "%s in %s", caller.dli_sname, caller.dli_fname);
+		else
+			snprintf(to, size, "%s+0x%tx", caller.dli_fname,
+				 (char *)places[i] - (char *)caller.dli_fbase);
+		return;
+	}
+}
+
 void sim_unknown(const char *what)
 {
+	char caller[120];
+
 	if (!sim_world) {
 		dprintf(STDERR_FILENO, "verbs-sim: %s is not simulated, nor is this process\n",
 			what);
 		_exit(127);
 	}
-	sim_give_up(SIM_VERDICT_UNKNOWN, "%s is not simulated", what);
+	name_caller(caller, sizeof(caller));
+	sim_give_up(SIM_VERDICT_UNKNOWN, "%s is not simulated, which program %d calls from %s",
+		    what, sim_me ? sim_me->program->number : -1, caller);
 }
 
 uint64_t sim_deadline(uint64_t ns)

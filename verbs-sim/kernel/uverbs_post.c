@@ -4,8 +4,19 @@
  * sends of a QP. See uverbs.h.
  */
 #include <errno.h>
+#include <stdio.h>
 
 #include "verbs-sim/kernel/uverbs.h"
+
+static void check_opcode(enum ibv_wr_opcode opcode)
+{
+	char what[48];
+
+	if (opcode <= IBV_WR_ATOMIC_FETCH_AND_ADD)
+		return;
+	snprintf(what, sizeof(what), "ibv_post_send of the opcode %d", opcode);
+	sim_unknown(what);
+}
 
 int kernel_post_sends(struct sim_qp *qp)
 {
@@ -14,6 +25,7 @@ int kernel_post_sends(struct sim_qp *qp)
 
 	while (!error && (send = sim_read_send(qp))) {
 		sim_trace_request(send->length, send->num_sge, send->flags, ++place);
+		check_opcode(send->opcode);
 		error = sim_judge_read(qp, send->opcode);
 		if (!error)
 			sim_post(qp, send);
