@@ -83,9 +83,31 @@ static int call_unknown(void)
 	return rdma_get_remote_ece(id, &ece);
 }
 
+/* Its own frame is where the call comes from. */
 static int call_unknown_wait(void)
 {
-	return flock(STDIN_FILENO, LOCK_SH);
+	return flock(STDIN_FILENO, LOCK_SH) ? 1 : 0;
+}
+
+/* In the error state the device takes what is posted, too. */
+static int post_unknown(void)
+{
+	struct ibv_device **devices = ibv_get_device_list(NULL);
+	struct ibv_context *context = ibv_open_device(devices[0]);
+	struct ibv_pd *pd = ibv_alloc_pd(context);
+	struct ibv_cq *cq = ibv_create_cq(context, 1, NULL, NULL, 0);
+	struct ibv_qp_init_attr init = {
+		.send_cq = cq, .recv_cq = cq, .cap = { 1, 1, 1, 1, 0 }, .qp_type = IBV_QPT_RC
+	};
+	struct ibv_qp *qp = ibv_create_qp(pd, &init);
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1 };
+	struct ibv_send_wr wr = { .opcode = IBV_WR_TSO }, *bad;
+
+	if (ibv_modify_qp(qp, &attr,
+			  IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS))
+		return 1;
+	attr.qp_state = IBV_QPS_ERR;
+	return ibv_modify_qp(qp, &attr, IBV_QP_STATE) || ibv_post_send(qp, &wr, &bad);
 }
 
 static int spin(void)
@@ -733,6 +755,7 @@ static const struct {
 	{ "use-after-end", use_after_end },
 	{ "allocate", allocate },
 	{ "unknown-wait", call_unknown_wait },
+	{ "unknown-opcode", post_unknown },
 	{ "async-event", await_async_event },
 	{ "fork", fork_child },
 	{ "interrupted", be_interrupted },

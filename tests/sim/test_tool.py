@@ -35,7 +35,8 @@ def test_it_looks_at_nothing_else(what: str) -> None:
         ("forget", 121, "left over: 1 cm_id of program 0, 1 event channel of program 0"),
         ("lock-twice", 120, "all sleep forever"),
         ("unknown", 122, "rdma_get_remote_ece is not simulated"),
-        ("unknown-wait", 122, "flock is not simulated"),
+        ("unknown-wait", 122, "flock is not simulated, which program 0 calls from build/tests/sim/odd+0x"),
+        ("unknown-opcode", 122, "ibv_post_send of the opcode 10 is not simulated, which program 0 calls from "),
         ("spin", 123, "program 0, thread 0 has made no call for 1 s"),
         ("crash", 134, "status 134"),
         ("restarted", 0, "status 143, calls"),  # the signal alone does not end its read
