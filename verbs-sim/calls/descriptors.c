@@ -42,9 +42,12 @@ struct sim_channel *sim_channel_of(int fd)
 /* The descriptor is made without the knowledge of a sanitizer, or of --fail. */
 void *sim_open_channel(enum sim_kind kind, size_t size, void *user, bool hidden)
 {
-	int fd = (int)sim_system(SYS_eventfd2, 0, EFD_CLOEXEC);
 	struct sim_channel *channel;
+	int fd;
 
+	if (!sim_has_memory(size))
+		return sim_null(ENOMEM);
+	fd = (int)sim_system(SYS_eventfd2, 0, EFD_CLOEXEC);
 	if (fd < 0)
 		return NULL;
 	channel = sim_create(kind, size, sim_me->program, user);
@@ -149,6 +152,8 @@ EXPORTED int timerfd_create(int clock, int flags)
 
 	if (!sim_me)
 		return REAL(timerfd_create)(clock, flags);
+	if (!sim_has_memory(sizeof(*timer->sim)))
+		return sim_fail(ENOMEM);
 	fd = eventfd(0, (flags & TFD_NONBLOCK ? EFD_NONBLOCK : 0) |
 				(flags & TFD_CLOEXEC ? EFD_CLOEXEC : 0));
 	if (fd < 0)

@@ -39,17 +39,28 @@ static struct header *cut_off(uint64_t order)
 	return header;
 }
 
+bool sim_has_memory(size_t size)
+{
+	uint64_t order = order_of(size);
+
+	return sim_world->free_blocks[order] ||
+	       sim_world->used + (1ull << order) <= SIM_WORLD_SIZE - SIM_RESERVE;
+}
+
+/* What has never been used is zero. */
 void *sim_alloc(size_t size)
 {
 	uint64_t order = order_of(size);
 	struct header *header = sim_world->free_blocks[order];
 
-	if (header)
+	if (header) {
 		sim_world->free_blocks[order] = header->next;
-	else
+		memset(header + 1, 0, size);
+	} else {
 		header = cut_off(order);
+	}
 	header->order = order;
-	return memset(header + 1, 0, size);
+	return header + 1;
 }
 
 void sim_free(void *memory)

@@ -28,6 +28,7 @@
 #define SIM_MOST_FAULTS   64
 #define SIM_MOST_DEVICES  8
 #define SIM_MOST_CHANGES  3
+#define SIM_RESERVE       0x8000000ul /* of the world: what no program asks for, as events */
 #define SIM_PORTS         1024
 #define SIM_FOREVER       UINT64_MAX
 
@@ -304,9 +305,11 @@ long sim_system(long number, ...);
 
 /*
  * Memory of the world, all zero, for anyone to use until sim_free. There is always enough, or the
- * run ends.
+ * run ends. So whoever allocates what a program asks for has seen that there is enough, and refuses
+ * with ENOMEM.
  */
 void *sim_alloc(size_t size);
+bool sim_has_memory(size_t size);
 void sim_free(void *memory);
 
 /*

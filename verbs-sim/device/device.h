@@ -51,6 +51,8 @@ void sim_discard_events(struct sim_channel *channel, const struct sim_object *ab
 
 /* ---- Objects ---- */
 
+#define SIM_MOST_OBJECT 4096 /* bytes */
+
 struct sim_context {
 	struct sim_channel async; /* asynchronous events */
 	struct sim_device *device;
@@ -309,7 +311,10 @@ void sim_forget_completions(struct sim_cq *cq, uint32_t qp_num);
 void sim_post_async(struct sim_context *context, enum ibv_event_type type,
 		    struct sim_object *about);
 
-/* Posts the receives that the library of this program has put into the ring of a queue. */
+/*
+ * Posts the receives that the library of this program has put into the ring of a queue, as far as there
+ * is memory for them.
+ */
 void sim_read_recvs(const struct sim_program *program, struct sim_recv_queue *queue);
 
 /* The oldest receive of a QP; NULL: none is posted. Taken out, it is the caller's. */
@@ -403,7 +408,7 @@ struct sim_qp_needs {
 	struct ibv_qp_cap cap;
 };
 
-/* Whether there may be one more object of this kind. */
+/* Whether there may be one more object of this kind, and there is memory for it. */
 bool sim_has_room(const struct sim_device *device, enum sim_kind kind);
 
 struct sim_pd *sim_create_pd(struct sim_context *context, void *user);

@@ -8,7 +8,8 @@
 
 bool sim_has_room(const struct sim_device *device, enum sim_kind kind)
 {
-	return !device->traits.most[kind] || device->used[kind] < device->traits.most[kind];
+	return (!device->traits.most[kind] || device->used[kind] < device->traits.most[kind]) &&
+	       sim_has_memory(SIM_MOST_OBJECT);
 }
 
 /* An object of this context that needs another one, which is the context itself or a PD. */
@@ -94,7 +95,6 @@ struct sim_cq *sim_create_cq(struct sim_context *context, uint32_t depth,
 	cq->context = context;
 	cq->depth = depth;
 	cq->channel = channel;
-	cq->completions = sim_alloc(depth * sizeof(*cq->completions));
 	if (channel)
 		channel->object.users++;
 	return cq;

@@ -197,7 +197,7 @@ void sim_read_recvs(const struct sim_program *program, struct sim_recv_queue *qu
 {
 	struct sim_recv *recv;
 
-	while ((recv = sim_read_recv(&queue->ring)))
+	while (sim_has_memory(SIM_MOST_OBJECT) && (recv = sim_read_recv(&queue->ring)))
 		enqueue(program, queue, recv);
 }
 

@@ -5,6 +5,7 @@
  * The side that puts an entry in stores the producer's index behind it, the side that takes one out
  * stores the consumer's; both count modulo the number of slots, and one slot stays free.
  */
+#include <errno.h>
 #include <infiniband/verbs.h>
 #include <netinet/in.h> /* before linux/in.h, which the next but one includes */
 #include <rdma/ib_user_verbs.h>
@@ -16,7 +17,7 @@
 
 /* ---- The ring itself ---- */
 
-void sim_open_ring(struct sim_ring *ring, uint32_t entries, size_t bytes)
+int sim_open_ring(struct sim_ring *ring, uint32_t entries, size_t bytes)
 {
 	uintptr_t page = (uintptr_t)getpagesize();
 	uint32_t slots = 1, log2_bytes = 6;
@@ -27,11 +28,14 @@ void sim_open_ring(struct sim_ring *ring, uint32_t entries, size_t bytes)
 	while (1u << log2_bytes < bytes)
 		log2_bytes++;
 	size = sizeof(*ring->shared) + ((size_t)slots << log2_bytes);
+	if (!sim_has_memory(size + 2 * page))
+		return ENOMEM;
 	ring->memory = sim_alloc(size + 2 * page);
 	ring->shared = (void *)(((uintptr_t)ring->memory + page - 1) / page * page);
 	ring->shared->log2_elem_size = log2_bytes;
 	ring->shared->index_mask = slots - 1;
 	ring->seen = 0;
+	return 0;
 }
 
 void sim_close_ring(struct sim_ring *ring)
@@ -145,17 +149,19 @@ void sim_put_completion(struct sim_ring *ring, const struct ibv_wc *wc)
 			 __ATOMIC_RELEASE);
 }
 
-void sim_resize_completions(struct sim_ring *ring, uint32_t entries)
+int sim_resize_completions(struct sim_ring *ring, uint32_t entries)
 {
 	const struct rxe_queue_buf *from = ring->shared;
 	struct sim_ring old = *ring;
 	uint32_t i;
 
-	sim_open_ring(ring, entries, sim_bytes_of_completion());
+	if (sim_open_ring(ring, entries, sim_bytes_of_completion()))
+		return ENOMEM;
 	for (i = from->consumer_index; i != from->producer_index; i = next(&old, i))
 		memcpy(entry(ring, ring->shared->producer_index++), entry(&old, i),
 		       sim_bytes_of_completion());
 	sim_close_ring(&old);
+	return 0;
 }
 
 void sim_watch_taken(struct sim_ring *ring)

@@ -39,8 +39,8 @@ static inline bool sim_is_ring(const struct sim_ring *ring)
 	return ring->shared || ring->entries;
 }
 
-/* Makes a ring for `entries` entries, each of them `bytes` long or longer. */
-void sim_open_ring(struct sim_ring *ring, uint32_t entries, size_t bytes);
+/* Makes a ring for `entries` entries, each of them `bytes` long or longer. Returns 0 or ENOMEM. */
+int sim_open_ring(struct sim_ring *ring, uint32_t entries, size_t bytes);
 void sim_close_ring(struct sim_ring *ring);
 
 /* For the library's mmap(2): where in the file of the world the ring is, and its length in bytes. */
@@ -58,7 +58,7 @@ enum sim_siw_entry {
 	SIM_SIW_SEND,
 	SIM_SIW_RECV
 };
-void sim_open_siw_ring(struct sim_ring *ring, enum sim_siw_entry kind, uint32_t entries);
+int sim_open_siw_ring(struct sim_ring *ring, enum sim_siw_entry kind, uint32_t entries);
 uint32_t sim_siw_filled(const struct sim_ring *ring);
 void sim_siw_put_completion(struct sim_ring *ring, const struct ibv_wc *wc);
 bool sim_siw_read_taken(struct sim_ring *ring, struct ibv_wc *wc);
@@ -86,8 +86,11 @@ size_t sim_bytes_of_completion(void);
 /* The caller has seen that there is room. */
 void sim_put_completion(struct sim_ring *ring, const struct ibv_wc *wc);
 
-/* Moves the completions into a new ring for so many. The library maps it in the place of the old one. */
-void sim_resize_completions(struct sim_ring *ring, uint32_t entries);
+/*
+ * Moves the completions into a new ring for so many. The library maps it in the place of the old one.
+ * Returns 0, or ENOMEM.
+ */
+int sim_resize_completions(struct sim_ring *ring, uint32_t entries);
 
 /*
  * Reads the next completion that the library has taken out since sim_watch_taken. Returns false if there

@@ -5,26 +5,32 @@
  * There are no indices: an entry is the reader's while it is VALID. Behind the entries of a CQ is a
  * word in which the library says what it wants to be told of.
  */
+#include <errno.h>
 #include <rdma/siw-abi.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "verbs-sim/device/device.h"
 
-void sim_open_siw_ring(struct sim_ring *ring, enum sim_siw_entry kind, uint32_t entries)
+int sim_open_siw_ring(struct sim_ring *ring, enum sim_siw_entry kind, uint32_t entries)
 {
 	static const size_t bytes[] = { sizeof(struct siw_cqe), sizeof(struct siw_sqe),
 					sizeof(struct siw_rqe) };
 	uintptr_t page = (uintptr_t)getpagesize();
 	uint32_t slots = 1;
+	size_t size;
 
 	while (slots < entries)
 		slots *= 2;
 	ring->bytes = bytes[kind];
-	ring->memory = sim_alloc(slots * ring->bytes + sizeof(struct siw_cq_ctrl) + 2 * page);
+	size = slots * ring->bytes + sizeof(struct siw_cq_ctrl) + 2 * page;
+	if (!sim_has_memory(size))
+		return ENOMEM;
+	ring->memory = sim_alloc(size);
 	ring->entries = (void *)(((uintptr_t)ring->memory + page - 1) / page * page);
 	ring->slots = slots;
 	ring->seen = ring->done = 0;
+	return 0;
 }
 
 static struct siw_sqe *send_at(const struct sim_ring *ring, uint32_t index)

@@ -21,6 +21,8 @@ int ucma_create_id(struct ucma *ucma, const void *in, void *out)
 		return EINVAL;
 	if (request->ps != RDMA_PS_TCP && request->ps != RDMA_PS_UDP)
 		return EINVAL;
+	if (!sim_has_memory(sizeof(*endpoint)))
+		return ENOMEM;
 	endpoint = sim_create_endpoint(sim_me->program, ucma->channel,
 				       (void *)(uintptr_t)request->uid);
 	endpoint->datagram = request->ps == RDMA_PS_UDP;

@@ -15,17 +15,23 @@ int uverbs_create_comp_channel(struct uverbs *uverbs, const void *in, void *out)
 	channel = sim_open_channel(SIM_COMP_CHANNEL, sizeof(*channel), NULL,
 				   kernel_is_for_librdmacm());
 	if (!channel)
-		return EMFILE;
+		return errno;
 	kernel_open_comp_channel(channel);
 	answer->fd = (uint32_t)channel->fd;
 	return 0;
 }
 
 /* soft-RoCE grants all that there is room for in its ring. */
-static void open_ring(struct sim_cq *cq, uint32_t depth)
+static int open_ring(struct sim_cq *cq)
 {
-	sim_open_ring(&cq->ring, depth, sim_bytes_of_completion());
-	cq->depth = sim_slots_of(&cq->ring);
+	int ret;
+
+	if (sim_traits(cq->context)->iwarp)
+		return sim_open_siw_ring(&cq->ring, SIM_SIW_COMPLETION, cq->depth);
+	ret = sim_open_ring(&cq->ring, cq->depth, sim_bytes_of_completion());
+	if (!ret)
+		cq->depth = sim_slots_of(&cq->ring);
+	return ret;
 }
 
 /* Without a channel the library says -1. */
@@ -41,12 +47,12 @@ static int create(struct uverbs *uverbs, const struct ib_uverbs_ex_create_cq *re
 	*cq = sim_create_cq(uverbs->context, depth, channel,
 			    (void *)(uintptr_t)request->user_handle);
 	(*cq)->object.hidden = kernel_is_for_librdmacm();
-	if (uverbs->device->traits.iwarp)
-		sim_open_siw_ring(&(*cq)->ring, SIM_SIW_COMPLETION, depth);
+	ret = open_ring(*cq);
+	if (ret)
+		sim_destroy_cq(*cq);
 	else
-		open_ring(*cq, depth);
-	kernel_await_locks(&(*cq)->object);
-	return 0;
+		kernel_await_locks(&(*cq)->object);
+	return ret;
 }
 
 static void tell(const struct sim_cq *cq, struct ib_uverbs_create_cq_resp *answer,
@@ -107,7 +113,9 @@ int uverbs_resize_cq(struct uverbs *uverbs, const void *in, void *out)
 	(void)uverbs;
 	if (ret)
 		return ret;
-	sim_resize_completions(&cq->ring, request->cqe);
+	ret = sim_resize_completions(&cq->ring, request->cqe);
+	if (ret)
+		return ret;
 	cq->depth = answer->core.cqe = sim_slots_of(&cq->ring);
 	answer->rxe.mi = uverbs_place_of(&cq->ring);
 	return 0;

@@ -15,7 +15,7 @@ int uverbs_get_context(struct uverbs *uverbs, const void *in, void *out)
 
 	(void)in;
 	if (!context)
-		return EMFILE;
+		return errno;
 	context->device = uverbs->device;
 	uverbs->context = context;
 	kernel_open_async_channel(&context->async);

@@ -140,6 +140,8 @@ int uverbs_create_ah(struct uverbs *uverbs, const void *in, void *out)
 	if (uverbs->device->traits.iwarp)
 		return EOPNOTSUPP;
 	ret = pd ? sim_check_path(uverbs->device, path.port_num, &path) : EINVAL;
+	if (!ret && !sim_has_room(uverbs->device, SIM_AH))
+		ret = ENOMEM;
 	if (ret)
 		return ret;
 	answer->core.ah_handle = sim_create_ah(pd, NULL, &path)->object.number;

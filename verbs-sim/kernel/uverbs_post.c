@@ -23,7 +23,12 @@ int kernel_post_sends(struct sim_qp *qp)
 	struct sim_request *send;
 	int place = 0, error = 0;
 
-	while (!error && (send = sim_read_send(qp))) {
+	while (!error) {
+		if (!sim_has_memory(SIM_MOST_OBJECT))
+			return ENOMEM;
+		send = sim_read_send(qp);
+		if (!send)
+			break;
 		sim_trace_request(send->length, send->num_sge, send->flags, ++place);
 		check_opcode(send->opcode);
 		error = sim_judge_read(qp, send->opcode);

@@ -10,25 +10,27 @@
 
 /* ---- Creating ---- */
 
-static void open_siw_rings(struct sim_qp *qp)
+static int open_siw_rings(struct sim_qp *qp)
 {
-	sim_open_siw_ring(&qp->ring, SIM_SIW_SEND, qp->cap.max_send_wr);
-	if (!qp->srq)
-		sim_open_siw_ring(&qp->recvs.ring, SIM_SIW_RECV, qp->cap.max_recv_wr);
-	kernel_await_locks(&qp->object);
+	int ret = sim_open_siw_ring(&qp->ring, SIM_SIW_SEND, qp->cap.max_send_wr);
+
+	if (!ret && !qp->srq)
+		ret = sim_open_siw_ring(&qp->recvs.ring, SIM_SIW_RECV, qp->cap.max_recv_wr);
+	return ret;
 }
 
-static void open_rings(struct sim_qp *qp)
+static int open_rings(struct sim_qp *qp)
 {
-	if (sim_is_iwarp(qp)) {
-		open_siw_rings(qp);
-		return;
-	}
-	sim_open_ring(&qp->ring, qp->cap.max_send_wr, sim_bytes_of_send(qp->cap.max_inline_data));
-	if (!qp->srq)
-		sim_open_ring(&qp->recvs.ring, qp->cap.max_recv_wr,
-			      sim_bytes_of_recv(qp->cap.max_recv_sge));
-	kernel_await_locks(&qp->object);
+	int ret;
+
+	if (sim_is_iwarp(qp))
+		return open_siw_rings(qp);
+	ret = sim_open_ring(&qp->ring, qp->cap.max_send_wr,
+			    sim_bytes_of_send(qp->cap.max_inline_data));
+	if (!ret && !qp->srq)
+		ret = sim_open_ring(&qp->recvs.ring, qp->cap.max_recv_wr,
+				    sim_bytes_of_recv(qp->cap.max_recv_sge));
+	return ret;
 }
 
 static int create(struct uverbs *uverbs, const struct ib_uverbs_ex_create_qp *request,
@@ -52,8 +54,12 @@ static int create(struct uverbs *uverbs, const struct ib_uverbs_ex_create_qp *re
 	if (ret)
 		return ret;
 	*qp = sim_create_qp(pd, &needs, (void *)(uintptr_t)request->user_handle);
-	open_rings(*qp);
-	return 0;
+	ret = open_rings(*qp);
+	if (ret)
+		sim_destroy_qp(*qp);
+	else
+		kernel_await_locks(&(*qp)->object);
+	return ret;
 }
 
 static void tell_siw(const struct sim_qp *qp, struct siw_uresp_create_qp *siw)

@@ -20,9 +20,13 @@ int uverbs_create_srq(struct uverbs *uverbs, const void *in, void *out)
 	srq = sim_create_srq(pd, max_wr, request->max_sge, (void *)(uintptr_t)request->user_handle);
 	srq->asked = request->max_wr;
 	if (uverbs->device->traits.iwarp)
-		sim_open_siw_ring(&srq->queue.ring, SIM_SIW_RECV, max_wr);
+		ret = sim_open_siw_ring(&srq->queue.ring, SIM_SIW_RECV, max_wr);
 	else
-		sim_open_ring(&srq->queue.ring, max_wr, sim_bytes_of_recv(request->max_sge));
+		ret = sim_open_ring(&srq->queue.ring, max_wr, sim_bytes_of_recv(request->max_sge));
+	if (ret) {
+		sim_destroy_srq(srq);
+		return ret;
+	}
 	kernel_await_locks(&srq->object);
 	answer->core.srq_handle = answer->core.srqn = srq->object.number;
 	answer->core.max_wr = max_wr;
