@@ -63,6 +63,33 @@ static int print_room(void)
 	       ibv_close_device(context);
 }
 
+/* A QP for which there is no memory, and as many SRQs as there is memory for, twice. */
+static int fill_memory(void)
+{
+	struct ibv_device **devices = ibv_get_device_list(NULL);
+	struct ibv_context *context = ibv_open_device(devices[0]);
+	struct ibv_pd *pd = ibv_alloc_pd(context);
+	struct ibv_cq *cq = ibv_create_cq(context, 1, NULL, NULL, 0);
+	struct ibv_qp_init_attr init = {
+		.send_cq = cq, .recv_cq = cq, .cap = { 1 << 20, 1, 1, 1, 0 }, .qp_type = IBV_QPT_RC
+	};
+	struct ibv_srq_init_attr large = { .attr = { .max_wr = 100000, .max_sge = 1 } };
+	struct ibv_srq *srqs[1000];
+	int round, n;
+
+	if (ibv_create_qp(pd, &init) || errno != ENOMEM)
+		return 1;
+	for (round = 0; round < 2; round++) {
+		n = 0;
+		while (n < 1000 && (srqs[n] = ibv_create_srq(pd, &large)))
+			n++;
+		printf("%s", n && n < 1000 ? strerrorname_np(errno) : "no end");
+		while (n)
+			ibv_destroy_srq(srqs[--n]);
+	}
+	return ibv_destroy_cq(cq) || ibv_dealloc_pd(pd) || ibv_close_device(context);
+}
+
 /* Nobody will ever unlock it, and SIGTERM does not end it. */
 static int lock_twice(void)
 {
@@ -756,6 +783,7 @@ static const struct {
 	{ "allocate", allocate },
 	{ "unknown-wait", call_unknown_wait },
 	{ "unknown-opcode", post_unknown },
+	{ "fill", fill_memory },
 	{ "async-event", await_async_event },
 	{ "fork", fork_child },
 	{ "interrupted", be_interrupted },

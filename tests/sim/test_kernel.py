@@ -138,6 +138,11 @@ def test_a_queue_has_the_room_of_its_ring() -> None:
     assert not run.exit and run.out == "15 31 7 15 31\n", run.why()
 
 
+def test_there_is_no_memory_for_a_queue() -> None:
+    run = run_over_kernel([["build/tests/sim/odd", "fill"]])
+    assert not run.exit and run.out == "ENOMEMENOMEM" and run.left == "nothing", run.why()
+
+
 def test_a_command_that_is_not_simulated(python: Callable[[str], list[str]]) -> None:
     """It ends as with an older kernel, and is named at the end of the run, once."""
     text = (
