@@ -157,25 +157,6 @@ void sim_enter_verb(const char *name, const char *format, va_list arguments)
 	trace("", text);
 }
 
-/* Names of the linker, which puts what SIM_NAME has written between them. */
-extern const char __start_sim_names[] __attribute__((visibility("hidden")));
-extern const char __stop_sim_names[] __attribute__((visibility("hidden")));
-
-EXPORTED bool sim_counts(const char *name)
-{
-	uintptr_t end = (uintptr_t)__stop_sim_names;
-	const char *known;
-
-	if (sim_hooks.is_command && sim_hooks.is_command(name))
-		return true;
-
-	for (known = __start_sim_names; (uintptr_t)known < end; known += strlen(known) + 1) {
-		if (*name && !strcmp(known, name))
-			return true;
-	}
-	return false;
-}
-
 void sim_pass(const char *name)
 {
 	sim_name_call(name);

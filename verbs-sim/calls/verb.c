@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/queue.h>
 
+#include "verbs-sim/calls/libc.h"
 #include "verbs-sim/calls/verb.h"
 
 struct ibv_cq_ex sim_kept_cq_ex;
@@ -24,6 +25,24 @@ void *sim_real_verb(const char *name, const char *version)
 	if (!real)
 		sim_unknown(name);
 	return real;
+}
+
+/* Names of the linker, which puts what SIM_NAME has written between them. */
+extern const char __start_sim_names[] __attribute__((visibility("hidden")));
+extern const char __stop_sim_names[] __attribute__((visibility("hidden")));
+
+EXPORTED bool sim_counts(const char *name)
+{
+	uintptr_t end = (uintptr_t)__stop_sim_names;
+	const char *known;
+
+	if (sim_hooks.is_command && sim_hooks.is_command(name))
+		return true;
+	for (known = __start_sim_names; (uintptr_t)known < end; known += strlen(known) + 1) {
+		if (*name && !strcmp(known, name))
+			return true;
+	}
+	return false;
 }
 
 bool sim_sees_call(void)

@@ -42,13 +42,6 @@ struct sim_endpoint *sim_find_listener(const struct sim_endpoint *client)
 	return NULL;
 }
 
-void sim_unbind(struct sim_endpoint *endpoint)
-{
-	if (endpoint->bound)
-		LIST_REMOVE(endpoint, same_port);
-	endpoint->bound = false;
-}
-
 /* Gives the endpoint a port if it has none. Returns 0 or EADDRINUSE. */
 static int bind_port(struct sim_endpoint *endpoint)
 {

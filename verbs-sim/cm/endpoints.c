@@ -54,6 +54,13 @@ void sim_move_endpoint(struct sim_endpoint *endpoint, struct sim_channel *to)
 
 /* ---- Addresses ---- */
 
+void sim_unbind(struct sim_endpoint *endpoint)
+{
+	if (endpoint->bound)
+		LIST_REMOVE(endpoint, same_port);
+	endpoint->bound = false;
+}
+
 in_port_t *sim_port_of(struct sockaddr_storage *address)
 {
 	return address->ss_family == AF_INET6 ? &((struct sockaddr_in6 *)address)->sin6_port
