@@ -21,7 +21,6 @@
 	1024 /* or this part of the time that was spent so: a program may read the clock only
 			  now and then, and is not to be late by much */
 
-__thread int sim_inside, sim_in_verb;
 __thread struct sim_thread *sim_left;
 
 void sim_use_cpu(uint64_t ns)
