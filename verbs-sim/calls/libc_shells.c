@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -126,3 +127,41 @@ EXPORTED int pclose(FILE *stream)
 	free(shell);
 	return status;
 }
+
+/* ---- Executing, by the two calls of libc_children.c that have an environment ---- */
+
+#define MOST_WORDS 1024
+
+EXPORTED int execv(const char *path, char *const *argv)
+{
+	return execve(path, argv, environ);
+}
+
+EXPORTED int execvp(const char *file, char *const *argv)
+{
+	return execvpe(file, argv, environ);
+}
+
+static int execute_list(int (*execute)(const char *file, char *const *argv), const char *file,
+			const char *first, va_list list)
+{
+	char *argv[MOST_WORDS] = { (char *)(uintptr_t)first };
+	int n = 0;
+
+	while (argv[n] && n < MOST_WORDS - 1)
+		argv[++n] = va_arg(list, char *);
+	return argv[n] ? sim_fail(E2BIG) : execute(file, argv);
+}
+
+#define EXECUTE_LIST(name, execute)                               \
+	EXPORTED int name(const char *file, const char *arg, ...) \
+	{                                                         \
+		va_list list;                                     \
+		int ret;                                          \
+		va_start(list, arg);                              \
+		ret = execute_list(execute, file, arg, list);     \
+		va_end(list);                                     \
+		return ret;                                       \
+	}
+EXECUTE_LIST(execl, execv)
+EXECUTE_LIST(execlp, execvp)

@@ -105,6 +105,8 @@ static bool trap_counter(void)
 	tries = true;
 	__rdtsc();
 	tries = false;
+	if (!traps)
+		prctl(PR_SET_TSC, PR_TSC_ENABLE); /* it may trap later, in another program */
 	return traps;
 }
 
