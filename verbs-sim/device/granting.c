@@ -43,11 +43,18 @@ static bool may_lock(size_t length)
 	return locked <= limit.rlim_cur;
 }
 
+/* What Linux 6.1 knows, but for IBV_ACCESS_ON_DEMAND, which the drivers do not have. */
+#define RIGHTS                                                                       \
+	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | \
+	 IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND | IBV_ACCESS_ZERO_BASED |     \
+	 IBV_ACCESS_HUGETLB)
+
 /* A program that lets others write must be able to write itself. */
 static bool is_right(unsigned int access)
 {
-	return !(access & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)) ||
-	       access & IBV_ACCESS_LOCAL_WRITE;
+	return !(access & ~RIGHTS & ~IBV_ACCESS_OPTIONAL_RANGE) &&
+	       (!(access & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)) ||
+		access & IBV_ACCESS_LOCAL_WRITE);
 }
 
 int sim_judge_mr(const struct sim_device *device, uint64_t length, unsigned int access)

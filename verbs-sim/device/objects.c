@@ -128,10 +128,30 @@ struct sim_srq *sim_create_srq(struct sim_pd *pd, uint32_t max, uint32_t max_sge
 	return srq;
 }
 
+/* Only with a ring, and not on iWARP. */
+static int resize_srq(struct sim_srq *srq, uint32_t max_wr)
+{
+	uint32_t most = (uint32_t)sim_traits(srq->pd->context)->attr.max_srq_wr;
+
+	if (!srq->queue.ring.shared || !max_wr || max_wr > most || max_wr < srq->limit ||
+	    max_wr < sim_filled(&srq->queue.ring))
+		return EINVAL;
+	if (sim_resize_ring(&srq->queue.ring, max_wr))
+		return ENOMEM;
+	srq->queue.max = sim_slots_of(&srq->queue.ring);
+	return 0;
+}
+
 int sim_modify_srq(struct sim_srq *srq, const struct ibv_srq_attr *attr, int mask)
 {
-	if (mask & IBV_SRQ_MAX_WR || attr->srq_limit > srq->queue.max)
+	int ret = 0;
+
+	if (mask & IBV_SRQ_LIMIT && attr->srq_limit > srq->queue.max)
 		return EINVAL;
+	if (mask & IBV_SRQ_MAX_WR)
+		ret = resize_srq(srq, attr->max_wr);
+	if (ret)
+		return ret;
 	if (mask & IBV_SRQ_LIMIT)
 		srq->limit = attr->srq_limit;
 	return 0;

@@ -96,6 +96,22 @@ void sim_release_entry(struct sim_ring *ring)
 				 next(ring, ring->shared->consumer_index), __ATOMIC_RELEASE);
 }
 
+int sim_resize_ring(struct sim_ring *ring, uint32_t entries)
+{
+	const struct rxe_queue_buf *from = ring->shared;
+	size_t bytes = (size_t)1 << from->log2_elem_size;
+	struct sim_ring old = *ring;
+	uint32_t i;
+
+	if (sim_open_ring(ring, entries, bytes))
+		return ENOMEM;
+	for (i = from->consumer_index; i != from->producer_index; i = next(&old, i))
+		memcpy(entry(ring, ring->shared->producer_index++), entry(&old, i), bytes);
+	ring->seen = (old.seen - from->consumer_index) & from->index_mask;
+	sim_close_ring(&old);
+	return 0;
+}
+
 void sim_reset_ring(struct sim_ring *ring)
 {
 	if (ring->shared)
@@ -147,21 +163,6 @@ void sim_put_completion(struct sim_ring *ring, const struct ibv_wc *wc)
 	memcpy(entry(ring, ring->shared->producer_index), &entry_of_ring, sizeof(entry_of_ring));
 	__atomic_store_n(&ring->shared->producer_index, next(ring, ring->shared->producer_index),
 			 __ATOMIC_RELEASE);
-}
-
-int sim_resize_completions(struct sim_ring *ring, uint32_t entries)
-{
-	const struct rxe_queue_buf *from = ring->shared;
-	struct sim_ring old = *ring;
-	uint32_t i;
-
-	if (sim_open_ring(ring, entries, sim_bytes_of_completion()))
-		return ENOMEM;
-	for (i = from->consumer_index; i != from->producer_index; i = next(&old, i))
-		memcpy(entry(ring, ring->shared->producer_index++), entry(&old, i),
-		       sim_bytes_of_completion());
-	sim_close_ring(&old);
-	return 0;
 }
 
 void sim_watch_taken(struct sim_ring *ring)

@@ -75,6 +75,12 @@ void sim_siw_disarm(struct sim_ring *ring);
 /* The device has done what the oldest entry asked for: the library may use its place again. */
 void sim_release_entry(struct sim_ring *ring);
 
+/*
+ * Moves the entries of a ring of soft-RoCE into a new one for so many. The library maps it in the place of
+ * the old one. Returns 0, or ENOMEM.
+ */
+int sim_resize_ring(struct sim_ring *ring, uint32_t entries);
+
 /* Empties it. */
 void sim_reset_ring(struct sim_ring *ring);
 
@@ -85,12 +91,6 @@ size_t sim_bytes_of_completion(void);
 
 /* The caller has seen that there is room. */
 void sim_put_completion(struct sim_ring *ring, const struct ibv_wc *wc);
-
-/*
- * Moves the completions into a new ring for so many. The library maps it in the place of the old one.
- * Returns 0, or ENOMEM.
- */
-int sim_resize_completions(struct sim_ring *ring, uint32_t entries);
 
 /*
  * Reads the next completion that the library has taken out since sim_watch_taken. Returns false if there

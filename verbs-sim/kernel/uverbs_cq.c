@@ -113,7 +113,7 @@ int uverbs_resize_cq(struct uverbs *uverbs, const void *in, void *out)
 	(void)uverbs;
 	if (ret)
 		return ret;
-	ret = sim_resize_completions(&cq->ring, request->cqe);
+	ret = sim_resize_ring(&cq->ring, request->cqe);
 	if (ret)
 		return ret;
 	cq->depth = answer->core.cqe = sim_slots_of(&cq->ring);

@@ -47,11 +47,14 @@ int uverbs_modify_srq(struct uverbs *uverbs, const void *in, void *out)
 	const struct ibv_srq_attr attr = { .max_wr = request->max_wr,
 					   .srq_limit = request->srq_limit };
 	struct sim_srq *srq = kernel_find(SIM_SRQ, request->srq_handle);
+	const struct rxe_modify_srq_cmd *driver = (const void *)(request + 1);
+	int ret = srq ? sim_modify_srq(srq, &attr, (int)request->attr_mask) : EINVAL;
 
 	(void)uverbs, (void)out;
-	if (!srq)
-		return EINVAL;
-	return sim_modify_srq(srq, &attr, (int)request->attr_mask);
+	if (!ret && request->attr_mask & IBV_SRQ_MAX_WR)
+		*(struct mminfo *)(uintptr_t)driver->mmap_info_addr =
+			uverbs_place_of(&srq->queue.ring);
+	return ret;
 }
 
 int uverbs_query_srq(struct uverbs *uverbs, const void *in, void *out)
