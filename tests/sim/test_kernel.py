@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from live.table import STAGES, Stage
-from sim.simulation import ADDRESS, TRANSPORTS, Run, each_stage, pair, simulate
+from sim.simulation import ADDRESS, TRANSPORTS, Run, counter_traps, each_stage, pair, simulate
 
 PINGPONGS = {name: [f"ibv_{name}_pingpong"] for name in ("rc", "uc", "ud", "srq")} | {"rc-events": ["ibv_rc_pingpong", "-e"]}
 PING_SR_4 = pair(next(stage for stage in STAGES if stage.name == "ping-sr-4"), 2)
@@ -141,6 +141,33 @@ def test_a_queue_has_the_room_of_its_ring() -> None:
 def test_there_is_no_memory_for_a_queue() -> None:
     run = run_over_kernel([["build/tests/sim/odd", "fill"]])
     assert not run.exit and run.out == "ENOMEMENOMEM" and run.left == "nothing", run.why()
+
+
+def test_a_program_that_is_executed_begins_with_the_real_counter(python: Callable[[str], list[str]]) -> None:
+    """The dynamic linker of Debian 13 reads the counter before anything can handle the signal. 1: PR_TSC_ENABLE."""
+    if not counter_traps():
+        pytest.skip("this machine shows real time to programs that read the processor's counter")
+    ask = "import ctypes; tsc = ctypes.c_int(); ctypes.CDLL(None).prctl(25, ctypes.byref(tsc)); print(tsc.value, flush=True)"
+    words = f"('/usr/bin/python3', ['python3', '-S', '-c', {ask!r}]"
+    text = (
+        "import ctypes, os\n"
+        "verbs = ctypes.CDLL('libibverbs.so.1')\n"
+        "verbs.ibv_get_device_list.restype = verbs.ibv_open_device.restype = ctypes.c_void_p\n"
+        "devices = ctypes.cast(verbs.ibv_get_device_list(None), ctypes.POINTER(ctypes.c_void_p))\n"
+        "context = verbs.ibv_open_device(ctypes.c_void_p(devices[0]))\n"
+        "try:\n"
+        "    os.execv('/missing', ['missing'])\n"
+        "except OSError:\n"
+        f"    {ask.replace('; ', chr(10) + '    ')}\n"
+        f"os.waitpid(os.posix_spawn{words}, os.environ), 0)\n"
+        "if not os.fork():\n"
+        f"    os.execv{words})\n"
+        "os.wait()\n"
+        "verbs.ibv_close_device(ctypes.c_void_p(context))\n"
+        f"os.execve{words}, os.environ)"
+    )
+    run = run_over_kernel([python(text)])
+    assert not run.exit and run.out == "2\n1\n1\n1\n", run.why()
 
 
 def test_a_command_that_is_not_simulated(python: Callable[[str], list[str]]) -> None:
