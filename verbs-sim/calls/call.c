@@ -29,19 +29,6 @@ void sim_use_cpu(uint64_t ns)
 	sim_me->program->cpu_ns += ns;
 }
 
-/* In one write(2): it must not use the program's streams. */
-static void trace(const char *mark, const char *text)
-{
-	char line[200];
-	int length = snprintf(line, sizeof(line), "[%12.3f us] %d.%u %6llu %s%s\n",
-			      (double)sim_world->now_ns / 1000, sim_me->program->number,
-			      sim_me->number, (unsigned long long)sim_me->program->calls, mark,
-			      text);
-
-	if (REAL(write)(STDERR_FILENO, line, (size_t)length) < 0)
-		return;
-}
-
 /* What the program has written since the runner looked is to be looked at, if a step awaits that. */
 static void show_output(void)
 {
@@ -59,66 +46,12 @@ static void show_output(void)
 	errno = saved;
 }
 
-void sim_trace(const char *format, ...)
-{
-	char text[120];
-	va_list arguments;
-
-	if (!sim_world->trace)
-		return;
-	va_start(arguments, format);
-	vsnprintf(text, sizeof(text), format, arguments);
-	va_end(arguments);
-	trace("= ", text);
-}
-
 /* What sleeps is the call that the program has made. */
 void sim_name_call(const char *name)
 {
 	if (sim_in_verb)
 		return;
 	strncpy(sim_me->call, name, sizeof(sim_me->call) - 1);
-}
-
-void sim_trace_request(uint64_t length, int num_sge, unsigned int flags, int place)
-{
-	sim_trace("request %d of a chain: %llu bytes in %d pieces%s%s", place,
-		  (unsigned long long)length, num_sge, flags & IBV_SEND_INLINE ? ", inline" : "",
-		  flags & IBV_SEND_SIGNALED ? ", signaled" : "");
-}
-
-static const char *name_of(enum ibv_wc_opcode opcode)
-{
-	switch (opcode) {
-	case IBV_WC_SEND:
-		return "SEND";
-	case IBV_WC_RDMA_WRITE:
-		return "RDMA_WRITE";
-	case IBV_WC_RDMA_READ:
-		return "RDMA_READ";
-	case IBV_WC_RECV:
-		return "RECV";
-	case IBV_WC_RECV_RDMA_WITH_IMM:
-		return "RECV_RDMA_WITH_IMM";
-	case IBV_WC_BIND_MW:
-		return "BIND_MW";
-	case IBV_WC_LOCAL_INV:
-		return "LOCAL_INV";
-	default:
-		return "atomic";
-	}
-}
-
-void sim_trace_completion(const struct ibv_wc *wc)
-{
-	sim_trace("completion %s, status %d", name_of(wc->opcode), wc->status);
-}
-
-void sim_count(const char *name)
-{
-	sim_me->program->calls++;
-	if (sim_world->trace)
-		trace(sim_in_verb ? "  " : "", name);
 }
 
 int sim_enter(const char *name, const int *ways)
@@ -142,18 +75,6 @@ int sim_enter(const char *name, const int *ways)
 	sim_point();
 	sim_run_handlers();
 	return sim_number(ret);
-}
-
-void sim_enter_verb(const char *name, const char *format, va_list arguments)
-{
-	char text[120];
-
-	strncpy(sim_me->call, name, sizeof(sim_me->call) - 1);
-	sim_note(name, (uint64_t)(sim_me - sim_world->threads));
-	if (!sim_world->trace)
-		return;
-	vsnprintf(text, sizeof(text), format, arguments);
-	trace("", text);
 }
 
 void sim_pass(const char *name)

@@ -121,7 +121,7 @@ void sim_show_descriptors(void)
 
 bool sim_is_nonblocking(int fd)
 {
-	int flags = fcntl(fd, F_GETFL);
+	int flags = REAL(fcntl)(fd, F_GETFL);
 
 	return flags >= 0 && flags & O_NONBLOCK;
 }

@@ -9,9 +9,6 @@
 #include "verbs-sim/calls/call.h"
 #include "verbs-sim/calls/libc.h"
 
-/* A handler interrupts both. */
-__thread int sim_inside, sim_in_verb;
-
 static uint64_t bit_of(int number)
 {
 	return 1ull << (number - 1);
