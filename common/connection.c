@@ -198,7 +198,7 @@ static int report_address(const struct our_control *control, const char *call, i
 	char text[OUR_ADDRESS_TEXT];
 
 	our_address_text(address, text);
-	if (error == ENODEV && error == our_error_of_event(&control->cm_event, OUR_NO_CM_EVENT))
+	if (error == ENODEV && control->cm_event.type == RDMA_CM_EVENT_DEVICE_REMOVAL)
 		return our_tell_cm_error(control, call, error, "%s: the RDMA device was removed",
 					 text);
 	/* The kernel has the same error for "not my address" and "port taken". */
