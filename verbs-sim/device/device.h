@@ -358,6 +358,12 @@ void sim_post(struct sim_qp *qp, struct sim_request *request);
  */
 int sim_judge_read(struct sim_qp *qp, enum ibv_wr_opcode opcode);
 
+/*
+ * What soft-iWARP's doorbell says while a connection ends: 0, ENOTCONN, or EPIPE if the device writes
+ * to the connection, which TCP has closed. Later it says 0, and what was posted is lost.
+ */
+int sim_judge_doorbell(const struct sim_qp *qp);
+
 /* The oldest request has completed, with its status. */
 void sim_complete_send(struct sim_qp *qp, struct sim_request *request);
 

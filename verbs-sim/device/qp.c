@@ -234,6 +234,16 @@ int sim_judge_read(struct sim_qp *qp, enum ibv_wr_opcode opcode)
 	return EINVAL;
 }
 
+#define ENDING_NS 1000000 /* that it takes to end a connection */
+
+int sim_judge_doorbell(const struct sim_qp *qp)
+{
+	if (!sim_is_iwarp(qp) || qp->state != IBV_QPS_ERR ||
+	    sim_world->now_ns - qp->failed_ns >= ENDING_NS || sim_random(2))
+		return 0;
+	return sim_random(4) ? ENOTCONN : EPIPE;
+}
+
 static void post_to_failed(struct sim_qp *qp, struct sim_request *request)
 {
 	if (sim_is_iwarp(qp)) {

@@ -4,6 +4,7 @@
  * sends of a QP. See uverbs.h.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 
 #include "verbs-sim/kernel/uverbs.h"
@@ -40,7 +41,10 @@ int kernel_post_sends(struct sim_qp *qp)
 	return error;
 }
 
-/* A QP that is not ready takes nothing, and its queue keeps what is there. */
+/*
+ * A QP that is not ready takes nothing, and its queue keeps what is there. The library learns nothing of
+ * what was lost with the connection.
+ */
 int uverbs_post_send(struct uverbs *uverbs, const void *in, void *out)
 {
 	const struct ib_uverbs_post_send *request = in;
@@ -53,6 +57,11 @@ int uverbs_post_send(struct uverbs *uverbs, const void *in, void *out)
 	sim_found();
 	if (qp->state != IBV_QPS_RTS && qp->state != IBV_QPS_ERR)
 		return EINVAL;
+	ret = sim_judge_doorbell(qp);
+	if (ret == EPIPE)
+		raise(SIGPIPE);
+	if (ret)
+		return ret == EPIPE ? 0 : ret;
 	ret = kernel_post_sends(qp);
 	sim_lose_processor();
 	return ret;
