@@ -140,6 +140,10 @@ void sim_forget_completions(struct sim_cq *cq, uint32_t qp_num)
 	uint32_t i, kept = 0;
 	const struct ibv_wc *wc;
 
+	if (sim_is_ring(&cq->ring)) {
+		sim_drop_completions(&cq->ring, qp_num);
+		return;
+	}
 	for (i = 0; i < cq->count; i++) {
 		wc = &cq->completions[(cq->head + i) % cq->depth];
 		if (wc->qp_num != qp_num)

@@ -165,6 +165,27 @@ void sim_put_completion(struct sim_ring *ring, const struct ibv_wc *wc)
 			 __ATOMIC_RELEASE);
 }
 
+void sim_drop_completions(struct sim_ring *ring, uint32_t qp_num)
+{
+	struct rxe_queue_buf *shared = ring->shared;
+	const struct ib_uverbs_wc *wc;
+	uint32_t i, end;
+
+	if (ring->entries) {
+		sim_siw_drop_completions(ring, qp_num);
+		return;
+	}
+	end = shared->producer_index;
+	shared->producer_index = shared->consumer_index;
+	for (i = shared->consumer_index; i != end; i = next(ring, i)) {
+		wc = entry(ring, i);
+		if (wc->qp_num == qp_num)
+			continue;
+		memmove(entry(ring, shared->producer_index), wc, sizeof(*wc));
+		shared->producer_index = next(ring, shared->producer_index);
+	}
+}
+
 void sim_watch_taken(struct sim_ring *ring)
 {
 	if (ring->shared)

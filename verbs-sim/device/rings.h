@@ -62,6 +62,7 @@ int sim_open_siw_ring(struct sim_ring *ring, enum sim_siw_entry kind, uint32_t e
 uint32_t sim_siw_filled(const struct sim_ring *ring);
 void sim_siw_put_completion(struct sim_ring *ring, const struct ibv_wc *wc);
 bool sim_siw_read_taken(struct sim_ring *ring, struct ibv_wc *wc);
+void sim_siw_drop_completions(struct sim_ring *ring, uint32_t qp_num);
 void sim_siw_release(struct sim_ring *ring);
 struct sim_request *sim_siw_read_send(struct sim_ring *ring);
 struct sim_recv *sim_siw_read_recv(struct sim_ring *ring);
@@ -91,6 +92,9 @@ size_t sim_bytes_of_completion(void);
 
 /* The caller has seen that there is room. */
 void sim_put_completion(struct sim_ring *ring, const struct ibv_wc *wc);
+
+/* Takes out those of a QP. */
+void sim_drop_completions(struct sim_ring *ring, uint32_t qp_num);
 
 /*
  * Reads the next completion that the library has taken out since sim_watch_taken. Returns false if there

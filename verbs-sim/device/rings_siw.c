@@ -59,6 +59,20 @@ uint32_t sim_siw_filled(const struct sim_ring *ring)
 	return n;
 }
 
+void sim_siw_drop_completions(struct sim_ring *ring, uint32_t qp_num)
+{
+	uint32_t end = ring->seen, i = end - sim_siw_filled(ring);
+	struct siw_cqe *cqe;
+
+	for (ring->seen = i; i != end; i++) {
+		cqe = completion_at(ring, i);
+		if (cqe->qp_id != qp_num)
+			*completion_at(ring, ring->seen++) = *cqe;
+	}
+	for (i = ring->seen; i != end; i++)
+		completion_at(ring, i)->flags = 0;
+}
+
 static const uint8_t opcodes[] = {
 	[IBV_WC_SEND] = SIW_OP_SEND,
 	[IBV_WC_RDMA_WRITE] = SIW_OP_WRITE,
