@@ -116,7 +116,7 @@ static void tell_ids(struct sim_fault *fault, const char *name)
 		sim_report_fault("%s at %s", fault->how, name);
 }
 
-/* As when its module is unloaded: nothing is sent any more, and every id is told. */
+/* As when its module is unloaded: nothing is sent any more, and every id that has a device is told. */
 static void remove_device(void)
 {
 	struct sim_object *object;
@@ -127,9 +127,10 @@ static void remove_device(void)
 	}
 	SIM_EACH(object, SIM_ENDPOINT)
 	{
-		if (!object->hidden)
+		if (!object->hidden && ((struct sim_endpoint *)object)->device)
 			sim_tell((struct sim_endpoint *)object, RDMA_CM_EVENT_DEVICE_REMOVAL, 0);
 	}
+	sim_world->removed = true;
 	post_to_all(NULL, IBV_EVENT_DEVICE_FATAL);
 }
 

@@ -104,6 +104,9 @@ int sim_resolve_address(struct sim_endpoint *endpoint, const struct sockaddr *so
 		ret = find_device(endpoint);
 	if (ret)
 		return ret;
+	/* An id without a device is not told that it is removed: first it gets one. */
+	if (sim_me->instead && sim_me->instead->value == RDMA_CM_EVENT_DEVICE_REMOVAL)
+		sim_tell(endpoint, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
 	if (sim_turns_out_otherwise(endpoint))
 		return 0;
 	if (!endpoint->device) /* librdmacm needs one */

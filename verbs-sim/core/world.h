@@ -273,6 +273,7 @@ struct sim_world {
 	uint32_t n_later, room_later;
 	struct sim_device *devices; /* device/devices.h */
 	uint32_t n_devices;
+	bool removed; /* they have been: no address leads to one any more */
 	struct sim_objects objects[SIM_KINDS];
 	uint32_t numbers[SIM_KINDS];              /* the last one of each kind, */
 	struct sim_object **by_number[SIM_KINDS]; /* where each is, or NULL, */

@@ -254,7 +254,7 @@ struct sim_device *sim_device_at(const struct sockaddr_storage *address,
 	union ibv_gid gid = sim_gid_of(address);
 	uint32_t i;
 
-	for (i = 0; i < sim_world->n_devices; i++) {
+	for (i = 0; i < sim_world->n_devices && !sim_world->removed; i++) {
 		device = &sim_world->devices[i];
 		if ((device->host < 0 || device->host == program->number) && serves(device, &gid))
 			return &sim_world->devices[i];
