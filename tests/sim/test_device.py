@@ -27,9 +27,9 @@ def ends(question: str, device: str, *options: str) -> str:
 @pytest.mark.parametrize(
     "device, granted",
     [
-        ("roce", "sends 5, receives 5, inline 60, CQ 5, pool 7"),  # a power of two less one
+        ("roce", "sends 5, receives 5, inline 60, CQ 7, pool 7"),  # a power of two less one
         ("iwarp", "sends 5, receives 5, inline 60, CQ 8, pool 5"),
-        ("roce,rounds_wr=1,inline_piece=100,rounds_cq=1,rounds_srq=0", "sends 8, receives 8, inline 100, CQ 8, pool 5"),
+        ("roce,rounds_wr=1,inline_piece=100,rounds_cq=1,rounds_srq=0", "sends 8, receives 8, inline 100, CQ 15, pool 5"),  # one slot of its ring stays free
     ],
 )
 def test_what_is_granted(device: str, granted: str) -> None:
@@ -42,7 +42,6 @@ def test_what_is_granted(device: str, granted: str) -> None:
         ("poll-late", "roce,forgets_finished", "client: s success\nserver: r success\n", ""),
         ("post-late", "roce,flushes_late", "", "server: r Work Request Flushed Error\n"),
         ("state", "iwarp,tells_state", "unknown\n", "RTS\n"),
-        ("inline", "iwarp,inline_anyway", "-22\n", "server: r success\n"),
     ],
 )
 def test_a_trait(question: str, trait: str, without: str, with_it: str) -> None:
@@ -89,7 +88,7 @@ LIMITS = [
     ("max_qp", "ping-sr-3", "rdma_create_qp"),
     ("max_cq", "ping-sr-3", "ibv_create_cq"),
     ("max_mr", "ping-sr-3", "ibv_reg_mr"),
-    ("max_pd", "ping-sr-3", "ibv_alloc_pd"),
+    ("max_pd", "ping-rc-0", "ibv_alloc_pd"),  # librdmacm has one of its own, and without it no device
     ("max_qp_wr", "blast-sr-2", "rdma_create_qp"),
     ("max_cqe", "ping-sr-3", "ibv_create_cq"),
     ("max_sge", "ping-sr-3", "rdma_create_qp"),
@@ -129,11 +128,11 @@ def test_clients_of_two_devices_are_served_at_once(stage: Stage) -> None:
     assert not run.exit and {*run.statuses} == {0}, run.why()
 
 
-@pytest.mark.parametrize("side, call", [("server", "rdma_bind_addr"), ("client", "rdma_resolve_route")])
+@pytest.mark.parametrize("side, call", [("server", "rdma_bind_addr"), ("client", "rdma_resolve_addr")])
 @pytest.mark.parametrize("device", ["roce,address=198.51.100.1", "iwarp,address=none"])
 def test_an_address_without_a_device(device: str, side: str, call: str) -> None:
     run = simulate([[f"ping-sr-3/{side}", "-a", ADDRESS]], "--device", device)
-    assert run.statuses == [1] and f"{call}: No such device" in run.err, run.why()
+    assert run.statuses == [1] and re.search(f"{call}: No such device .*: no RDMA device serves this address", run.err), run.why()
 
 
 # ---- What devices says of one with links of both kinds ----
@@ -196,7 +195,7 @@ def choose(devices: list[str], words: str, *programs: str) -> Run:
 )
 def test_what_it_chooses(devices: list[str], words: str, chosen: str) -> None:
     run = choose(devices, words, "server", "client")
-    assert not run.exit and re.findall(r"^verbs-sim: QP \d+: (.*)$", run.err, re.MULTILINE) == [chosen] * 2, run.why()
+    assert not run.exit and re.findall(r"^\[.* = QP \d+: (.*)$", run.err, re.MULTILINE) == [chosen] * 2, run.why()
 
 
 @pytest.mark.parametrize(

@@ -120,7 +120,7 @@ POSTED = [
     Posted("blast-sr-2", 1, "-b 8 --chain 3", chain=3),
     Posted("blast-sr-2", 1, "-b 8", chain=BUFFERS),
     Posted("blast-sr-2", 1, "-s 200 --sge 3", pieces=3, device="roce,max_sge=3"),
-    Posted("blast-sr-2", 1, "-s 2 --sge 3", pieces=2),
+    Posted("blast-sr-2", 1, "-s 2 --sge 3 --inline 0", pieces=2),
     Posted("blast-rdma-1", 1, "-b 8 --chain 3", chain=3),
 ]
 REQUEST = r"^\[.*\] {side}\.\d+ +\d+ = request (\d+) of a chain: \d+ bytes in (\d+) pieces(, inline)?(, signaled)?$"
