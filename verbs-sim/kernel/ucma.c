@@ -137,7 +137,9 @@ int ucma_open(void)
 	ucma = calloc(1, sizeof(*ucma));
 	if (!ucma)
 		return sim_fail(ENOMEM);
-	ucma->channel = sim_open_channel(SIM_EVENT_CHANNEL, sizeof(*ucma->channel), NULL, false);
+	ucma->channel = sim_open_channel(SIM_EVENT_CHANNEL, sizeof(*ucma->channel), NULL,
+					 kernel_is_for_librdmacm() &&
+						 strcmp(sim_me->call, "rdma_create_event_channel"));
 	if (!ucma->channel) {
 		free(ucma);
 		return -1;
