@@ -15,7 +15,7 @@ from random import Random
 
 import pytest
 from sim.simulation import ADDRESS, SIDES, TOP, TRANSPORTS, Run, calls_of, nth, simulate
-from sim.timeline import LINE
+from sim.timeline import CALL, LINE
 
 FIGURES = {"us": r"(?P<us{n}>\d+\.\d)", "call": r"0\.[1-3]\d", "any": r"\d+\.\d\d", "once": "[12]"}
 PROGRESS = re.compile(r"loop_client: \d+ of \d+ messages$")  # each second
@@ -104,7 +104,7 @@ def figures(row: Example, run: Run) -> list[float]:
 def calls(run: Run) -> dict[int, list[tuple[float, str]]]:
     """Of each program, with their times in microseconds, and what they have found."""
     made: dict[int, list[tuple[float, str]]] = {}
-    for us, ns, number, _, _, text in LINE.findall(run.err):
+    for us, ns, number, _, _, text in CALL.findall(run.err):
         made.setdefault(int(number), []).append((int(us) + int(ns) / 1000, text))
     return made
 

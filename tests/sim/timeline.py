@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
+LINE = re.compile(r"^\[ *[\d.]+ us\] \d+\.\d+ ", re.MULTILINE)
 # Time, program, thread, number, and the name of a call without its arguments, or what it has found; not a command of the kernel.
-LINE = re.compile(r"^\[ *(\d+)\.(\d{3}) us\] (\d+)\.(\d+) +(\d+) (= .*|\w+)(?:\(.*\))?$", re.MULTILINE)
+CALL = re.compile(r"^\[ *(\d+)\.(\d{3}) us\] (\d+)\.(\d+) +(\d+) (= .*|\w+)(?:\(.*\))?$", re.MULTILINE)
 COLUMNS = (23, 3, 31, 101, 5, 7, 11, 19)  # ticks a second of /proc/stat: verbs-sim/calls/libc_proc.c
 PROCESSORS = 2
 GAP_US = 1  # between two messages
@@ -37,7 +38,7 @@ class Timeline:
     def __init__(self, trace: str, program: int) -> None:
         """From what --trace has printed."""
         threads: dict[str, list[tuple[int, str, int]]] = {}
-        for us, ns, number, thread, call, text in LINE.findall(trace):
+        for us, ns, number, thread, call, text in CALL.findall(trace):
             if int(number) == program:
                 threads.setdefault(thread, []).append((int(us) * 1000 + int(ns), text, int(call)))
         polls = {thread: sum(text == "ibv_poll_cq" for _, text, _ in events) for thread, events in threads.items()}
