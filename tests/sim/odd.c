@@ -99,17 +99,6 @@ static int lock_twice(void)
 	return 0;
 }
 
-static int call_unknown(void)
-{
-	struct rdma_event_channel *channel = rdma_create_event_channel();
-	struct ibv_ece ece;
-	struct rdma_cm_id *id;
-
-	if (rdma_create_id(channel, &id, NULL, RDMA_PS_TCP))
-		return 1;
-	return rdma_get_remote_ece(id, &ece);
-}
-
 /* Its own frame is where the call comes from. */
 static int call_unknown_wait(void)
 {
@@ -757,7 +746,6 @@ static const struct {
 	{ "lock-twice", lock_twice },
 	{ "lock-stdout", lock_stdout },
 	{ "sleep-everywhere", sleep_everywhere },
-	{ "unknown", call_unknown },
 	{ "spin", spin },
 	{ "count-hour", count_an_hour },
 	{ "trap-counter", trap_counter },
