@@ -179,14 +179,8 @@ static void behind_unlock(const void *place)
 		sim_flush_recvs(qp);
 }
 
-static bool is_command(const char *name)
-{
-	return uverbs_has_command(name) || ucma_has_command(name);
-}
-
 __attribute__((constructor)) static void hook(void)
 {
-	sim_hooks.is_command = is_command;
 	sim_hooks.init_spin_lock = init_lock;
 	sim_hooks.before_spin_lock = before_lock;
 	sim_hooks.behind_spin_unlock = behind_unlock;

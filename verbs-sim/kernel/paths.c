@@ -64,8 +64,14 @@ static int open_file(const char *path)
 	}
 }
 
+static bool is_command(const char *name)
+{
+	return uverbs_has_command(name) || ucma_has_command(name);
+}
+
 __attribute__((constructor)) static void hook(void)
 {
+	sim_hooks.is_command = is_command;
 	sim_hooks.open = open_file;
 }
 
