@@ -148,7 +148,7 @@ static int execute_list(int (*execute)(const char *file, char *const *argv), con
 	char *argv[MOST_WORDS] = { (char *)(uintptr_t)first };
 	int n = 0;
 
-	while (argv[n] && n < MOST_WORDS - 1)
+	while (n < MOST_WORDS - 1 && argv[n])
 		argv[++n] = va_arg(list, char *);
 	return argv[n] ? sim_fail(E2BIG) : execute(file, argv);
 }

@@ -22,6 +22,7 @@ static bool is_free(const struct sim_endpoint *but, const struct sockaddr_storag
 
 	LIST_FOREACH(other, ports_of(address), same_port)
 	{
+		/* cppcheck-suppress uninitvar ; the loop sets it */
 		if (other != but && other->datagram == but->datagram &&
 		    sim_same_address(other, address))
 			return false;
@@ -35,6 +36,7 @@ struct sim_endpoint *sim_find_listener(const struct sim_endpoint *client)
 
 	LIST_FOREACH(listener, ports_of(&client->destination), same_port)
 	{
+		/* cppcheck-suppress uninitvar ; the loop sets it */
 		if (listener->state == SIM_CM_LISTENING && listener->datagram == client->datagram &&
 		    sim_same_address(listener, &client->destination))
 			return listener;

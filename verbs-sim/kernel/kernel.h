@@ -34,7 +34,7 @@ void *kernel_find(enum sim_kind kind, uint32_t handle);
 
 /*
  * Whether librdmacm asks for something of its own, which the program need not destroy: inside a call such
- * as rdma_resolve_addr.
+ * as rdma_resolve_addr or rconnect.
  */
 bool kernel_is_for_librdmacm(void);
 

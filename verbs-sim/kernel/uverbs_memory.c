@@ -18,7 +18,7 @@ void *kernel_find(enum sim_kind kind, uint32_t handle)
 
 bool kernel_is_for_librdmacm(void)
 {
-	return sim_in_verb && !strncmp(sim_me->call, "rdma_", 5);
+	return sim_in_verb && strncmp(sim_me->call, "ibv_", 4);
 }
 
 /* ---- PDs ---- */
