@@ -22,9 +22,11 @@ PAIRS = {
     "ib_send_bw": ("ib_send_bw -d rxe0 -n 5", "ib_send_bw -d rxe0 -n 5 localhost"),  # closes its context before a CQ of it
     "qperf": ("qperf", f"qperf {ADDRESS} -t 1 -cm 1 rc_lat quit"),
     "fi_pingpong": ("fi_pingpong -p verbs -e msg -I 5", f"fi_pingpong -p verbs -e msg -I 5 {ADDRESS}"),
+    "rstream": ("rstream -C 2 -S 1000", f"rstream -C 2 -S 1000 -s {ADDRESS}"),  # a WRITE in pieces is its last but one message
+    "rstream-fork": ("rstream -T f -C 2 -S 1000", f"rstream -T f -C 2 -S 1000 -s {ADDRESS}"),  # accepts without blocking, in a loop
     "librpma": (f"{ECHO} server {ADDRESS} 7471", f"{ECHO} client {ADDRESS} 7471 20 64"),
 }
-LEAVE = ("ib_send_lat", "ib_read_bw", "ib_send_bw", "qperf")
+LEAVE = ("ib_send_lat", "ib_read_bw", "ib_send_bw", "qperf", "rstream")
 ON_ROCE = ("ib_send_bw", "rping-q")  # QPs that are connected by hand
 ROWS = [
     pytest.param(name, options, id=f"{name}-{transport}")
