@@ -27,7 +27,11 @@ static void map_world(const char *path)
 	int ret = fd < 0 ? errno : sim_map_world(fd, sim_carry_out);
 
 	if (ret)
-		refuse("this program cannot share the simulation's memory", ret);
+		refuse(ret == EEXIST
+			       ? "this program has something else where the simulation's memory has "
+				 "to be, as under valgrind"
+			       : "this program cannot share the simulation's memory",
+		       ret);
 	REAL(close)(fd);
 }
 
