@@ -22,6 +22,14 @@ def odd(which: str, *options: str) -> Run:
     return simulate([["build/tests/sim/odd", which]], *options)
 
 
+def test_under_valgrind() -> None:
+    """Its own memory is at the place of the simulation's, and no option moves it."""
+    if not shutil.which("valgrind"):
+        pytest.skip("valgrind is not there")
+    run = simulate([["valgrind", "-q", "build/tests/sim/odd", "room"]])
+    assert run.statuses == [127] and "as under valgrind" in run.err, run.why()
+
+
 @pytest.mark.parametrize("what", ["task", "object"])
 def test_it_looks_at_nothing_else(what: str) -> None:
     """A search through all that there is would make a run of many connections take the square of their number."""
