@@ -19,7 +19,7 @@
 
 #include "bench/meter.h"
 #include "common/clock.h"
-#include "common/private.h"
+#include "common/roles.h"
 #include "ping-sr-5/spin.h"
 
 #define SIZE    64

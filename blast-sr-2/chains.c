@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "blast-sr-2/blast.h"
-#include "common/private.h"
+#include "common/roles.h"
 #include "measure/run.h"
 #include "program/report.h"
 

@@ -9,7 +9,7 @@
 
 #include "blast-sr-2/blast.h"
 #include "common/clock.h"
-#include "common/private.h"
+#include "common/waiting.h"
 #include "measure/run.h"
 #include "serve/serve.h"
 #include "serve/user_data.h"

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "blast-sr-2/blast.h"
-#include "common/private.h"
+#include "common/roles.h"
 #include "measure/run.h"
 #include "program/report.h"
 

@@ -3,7 +3,7 @@
  * blast-sr-2: shared by client and agent: takes completions in batches. See blast.h.
  */
 #include "blast-sr-2/blast.h"
-#include "common/private.h"
+#include "common/roles.h"
 #include "measure/run.h"
 
 int our_drain(struct our_control *control, struct our_blast *blast, uint64_t until_ns,

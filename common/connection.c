@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Connections: the cm_id, and the steps to a connection and away from it, for client, listener and
- * agent. See our_control.h and private.h.
+ * agent. See our_control.h, roles.h and private.h.
  */
 #include <errno.h>
 #include <netinet/in.h>

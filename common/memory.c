@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Memory: regions (MRs), and message buffers with their SGEs and work requests, which are allocated in one
- * piece and registered as one MR. See our_control.h and private.h.
+ * piece and registered as one MR. See our_control.h, roles.h and private.h.
  */
 #include <errno.h>
 #include <stdlib.h>

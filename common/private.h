@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * What the files of common/ have among themselves, in the order of their layers: each calls only what
- * stands above it here. The roles and programs of this suite use some of it, too; nobody else should, as
- * it may change at any time.
+ * stands above it here. No file of another folder includes this header, so that it may change at any
+ * time. What others need is in our_control.h, in waiting.h (to wait in a way of one's own) and in
+ * roles.h (to have a role of one's own).
  */
 #ifndef OUR_PRIVATE_H
 #define OUR_PRIVATE_H
 
 #include <stdarg.h>
 
-#include "common/waiting.h"
+#include "common/roles.h"
 
 /* ---- report.c ---- */
 
@@ -17,28 +18,11 @@
 int our_tell(const struct our_config *config, struct our_error *error, const char *format,
 	     va_list arguments) __attribute__((format(printf, 3, 0)));
 
-#define OUR_ADDRESS_TEXT 80 /* "[" an IPv6 address with scope "]:65535" and the final 0 */
-
-/* True for 0.0.0.0 and ::, which stand for all addresses of the machine. Any thread. */
-bool our_is_any_address(const struct sockaddr *address);
-
-/* True for an address of this machine, if an ordinary socket can be bound to it. */
-bool our_is_local_address(const struct sockaddr *address);
-
-/*
- * Writes "192.0.2.1:12321" or "[2001:db8::1]:12321" into text[OUR_ADDRESS_TEXT] and returns text.
- * Any thread.
- */
-const char *our_address_text(const struct sockaddr *address, char *text);
-
 /* ---- memory.c ---- */
 
 /* Registers memory as our_setup_mr does, in any PD. */
 int our_register(const struct our_config *config, struct ibv_pd *pd, void *data, size_t length,
 		 int access, struct ibv_mr **mr);
-
-/* Fills in the SGE for `length` bytes at `data` in the MR with key `lkey`. */
-void our_setup_sge(struct ibv_sge *sge, void *data, uint32_t length, uint32_t lkey);
 
 /*
  * Make and free buffers as our_setup_buffers does, for any owner of memory. The first returns 0 or an errno
@@ -61,19 +45,7 @@ void our_setup_recv_wr(struct our_memory *memory, uint32_t index);
  */
 bool our_fits_in_memory(uint64_t n, uint64_t size, size_t *length);
 
-/*
- * How many bytes of memory `n` buffers of `size` bytes will take, including their work requests
- * and an estimate for their places in the queues of QP and CQ. Allocates nothing. Any thread.
- */
-uint64_t our_memory_of_buffers(uint32_t n, uint32_t size);
-
 /* ---- device.c ---- */
-
-/* The device's name, "rxe0"; "any" for a listener that is bound to no device. */
-const char *our_device_name(const struct our_control *control);
-
-/* "RoCE", "InfiniBand" or "iWARP"; "?" if the device reports something else. */
-const char *our_transport_name(const struct our_control *control);
 
 /*
  * Reports that `call` (ibv_create_cq, rdma_create_qp) could not create another queue, with the
@@ -213,12 +185,6 @@ int our_create_cq(struct our_control *control);
 void our_destroy_cq(struct our_control *control);
 
 /*
- * How many sends our_setup_qp adds to those asked for, for the library itself: a keepalive, or
- * none.
- */
-uint32_t our_extra_sends(const struct our_control *control);
-
-/*
  * Describes the QP we want: RC, both queues on control->cq, sends signaled only on request, inline
  * data for messages that are small enough for most devices. See rdma_create_qp(3).
  */
@@ -233,49 +199,13 @@ void our_setup_qp_params(struct our_control *control, struct ibv_qp_init_attr *a
 int our_create_qp(struct our_control *control);
 
 /*
- * Destroys the QP, if there is one: from then on nothing that was posted is under way, so MRs may be
- * deregistered. our_disconnect does it; a loop, which calls our_start_disconnect, does it by itself.
- * See rdma_destroy_qp(3).
- */
-void our_destroy_qp(struct our_control *control);
-
-/*
- * For sends and WRITEs of one's own: carries `length` bytes in the work request if they fit
- * control->max_inline. The buffer may then be changed at once. Cannot fail.
- */
-void our_set_inline(const struct our_control *control, struct ibv_send_wr *wr, uint32_t length);
-
-/*
  * Sets the delay after which a peer may send a message again that found no receive posted. rdma_cm
  * leaves the field 0, which means the longest: 655 ms. To be called when connected. Does nothing on
  * a transport without RNR (iWARP). Returns 0 or an errno value, reported.
  */
 int our_setup_rnr_timer(struct our_control *control);
 
-/*
- * The connection stands, or did: sets control->accepted. Calls config->established of an agent, the
- * first time.
- */
-void our_note_established(struct our_control *control);
-
-/*
- * our_note_established, after RDMA_CM_EVENT_ESTABLISHED: also sets ->connected and the QP's RNR
- * timer. Returns 0 or an errno value, reported.
- */
-int our_finish_connect(struct our_control *control);
-
-/*
- * Puts the QP into its error state: posted work is flushed, and the device no longer uses our
- * memory. For a connection that may be established although we do not know it. rdma_disconnect
- * would do it, too, but would then wait for a peer that may not know us. Reports its failure. See
- * ibv_modify_qp(3).
- */
-void our_flush_qp(struct our_control *control);
-
 /* ---- transfer.c ---- */
-
-/* our_post for receives: posts the whole list, or none if there is no room for it. See ibv_post_recv(3). */
-int our_post_recvs(struct our_control *control, struct ibv_recv_wr *wr);
 
 /*
  * Reports that `length` bytes of a buffer of `size` bytes are to be sent or read: those of the buffer
@@ -296,44 +226,12 @@ int our_report_too_long(const struct our_control *control, uint32_t length, uint
 int our_check_completion_status(const struct our_control *control, const struct ibv_wc *wc);
 
 /*
- * Whether a send that the device could not make may mean that the client has left. True for an
- * agent on iWARP: TCP could not send, and often the CM reports the disconnect later. False for a
- * client. Any thread.
- */
-static inline bool our_client_may_have_left(const struct our_control *control)
-{
-	return control->role == OUR_AGENT && our_is_iwarp(control);
-}
-
-/*
  * Checks the status of `wc` and, if it is good, hands it out as *completion. Returns as
  * our_check_completion_status does; but EPIPE is not reported when our_client_may_have_left:
  * our_judge_end does so. Any thread.
  */
 int our_hand_out_wc(struct our_control *control, const struct ibv_wc *wc,
 		    struct our_completion *completion);
-
-/*
- * Takes the next completion, without waiting, and without checking its status. Returns 0 and *wc,
- * valid until the next call; EAGAIN; or another errno value, reported.
- */
-int our_take_next_wc(struct our_control *control, const struct ibv_wc **wc);
-
-/*
- * How many completions have been taken from the CQ and not yet been handed out: that many calls of
- * our_await_completion will not wait. To be called by the connection's own thread.
- */
-int our_completions_at_hand(const struct our_control *control);
-
-/*
- * Waits until our_now_ns is at least `until_ns`, or until there is a completion, in the stage's own
- * way of waiting. For --rate.
- *
- * Returns EAGAIN when the time has come; 0 and *completion; or an errno value as
- * our_await_completion does.
- */
-int our_await_time(struct our_control *control, uint64_t until_ns,
-		   struct our_completion *completion);
 
 /* ---- events.c ---- */
 
@@ -368,52 +266,13 @@ void our_start_cm_call(struct our_control *control);
  */
 void our_stop_watching(struct our_control *control);
 
-/*
- * Listener: there are enough clients, so new ones need not wait until it ends to be refused; with a
- * way of waiting that refuses none, they do. Does not wait.
- */
-void our_refuse_requests(struct our_control *listener);
-
-/*
- * How the connection has ended, as far as the CM can tell without waiting: 0: it has not;
- * ECONNRESET: the peer has disconnected; ENODEV: the device was removed; EHOSTUNREACH: the peer is
- * no longer reachable; or an errno value, reported. Costs a system call if the table does not
- * watch: see waiting.h.
- */
-int our_how_ended(struct our_control *control);
-
-/*
- * What has ended a connection on which a work request was flushed, as the CM reports it, for which
- * this may wait a little. Returns ECONNRESET, ENODEV or EHOSTUNREACH; ECANCELED: the CM reports
- * nothing, and the flush has another cause; EINTR; or another errno value, reported.
- */
-int our_cause_of_flush(struct our_control *control);
-
-#define OUR_FLUSH_LIMIT_S 5 /* until the CM reports a disconnect that has flushed something */
-
-/*
- * Whether a flush may come before the CM reports the disconnect that caused it. Not on InfiniBand
- * and RoCE: there a disconnect flushes nothing until we disconnect, too, and by then the CM has
- * reported it. On iWARP the end of TCP flushes, and the event comes before or after that.
- */
-static inline bool our_flush_may_be_early(const struct our_control *control)
-{
-	return our_is_iwarp(control);
-}
-
 /* ---- connection.c ---- */
-
-/* The advice if a first CM call fails. */
-#define OUR_NO_DEVICE_ADVICE "is there an RDMA device, and is the module rdma_ucm loaded?"
 
 /*
  * Copies device and addresses from control->cm_id into `control`, where the parts that do not know
  * the CM look for them.
  */
 void our_learn_device(struct our_control *control);
-
-/* Agent: takes over the id of a connect request, with `agent` as its context. */
-void our_adopt_id(struct our_control *agent, struct rdma_cm_id *cm_id);
 
 /*
  * Fills in what both sides tell each other about the connection: retry counts, which are never 0
@@ -422,13 +281,6 @@ void our_adopt_id(struct our_control *agent, struct rdma_cm_id *cm_id);
  * rdma_connect(3).
  */
 void our_setup_conn_params(struct our_control *control, struct rdma_conn_param *param);
-
-/*
- * Reports why the client could not be accepted, or a listener cannot go on. Returns `error`; for a
- * client that has left, ECONNABORTED instead of EINVAL.
- */
-int our_report_no_client(const struct our_control *agent, int error);
-int our_report_no_requests(const struct our_control *listener, const char *call, int error);
 
 /*
  * Client that is not connected yet: does what control->cm_event calls for. Returns 0: the user's turn;

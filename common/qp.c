@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * The queue pair, with the PD and the CQ that it is made with: set up before the connection, and
- * undone after its end. See our_control.h, waiting.h and private.h.
+ * undone after its end. See our_control.h, waiting.h, roles.h and private.h.
  */
 #include <errno.h>
 #include <limits.h>

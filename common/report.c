@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * The lowest layer: what ends a wait, addresses as text, and how an error is reported. Nothing here knows a
- * connection. See our_control.h and private.h.
+ * connection. See our_control.h, roles.h and private.h.
  */
 #include <errno.h>
 #include <netdb.h>

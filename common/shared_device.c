@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * What connections of one device share: a PD, a CQ with its completion channel, and a shared receive queue
- * (SRQ) with its buffers; and what a connection gives back when it ends. See our_control.h and private.h.
+ * (SRQ) with its buffers; and what a connection gives back when it ends. See
+ * our_control.h and private.h.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Transfer: work requests that are posted to the queue pair, and their completions: polled,
- * checked, and handed out one by one. See our_control.h, waiting.h and private.h.
+ * checked, and handed out one by one. See our_control.h, waiting.h, roles.h and private.h.
  */
 #include <endian.h>
 #include <errno.h>

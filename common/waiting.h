@@ -308,6 +308,14 @@ int our_report_no_channel(const struct our_control *control, int error);
 void our_reject_request(struct our_control *control, struct rdma_cm_id *cm_id, int error);
 
 /*
+ * How the connection has ended, as far as the CM can tell without waiting: 0: it has not;
+ * ECONNRESET: the peer has disconnected; ENODEV: the device was removed; EHOSTUNREACH: the peer is
+ * no longer reachable; or an errno value, reported. Costs a system call if the table does not
+ * watch.
+ */
+int our_how_ended(struct our_control *control);
+
+/*
  * How long to wait for the RDMA_CM_EVENT_DISCONNECTED that answers rdma_disconnect. If the id is
  * destroyed earlier, a lost request is not repeated, and the peer never learns of it. Returns
  * seconds, never 0: long enough for a request to be repeated once, and longer after a complete run

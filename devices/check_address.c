@@ -12,7 +12,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "common/private.h"
+#include "common/roles.h"
 #include "devices/check.h"
 
 static socklen_t length_of(const struct sockaddr *address)

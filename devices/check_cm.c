@@ -10,7 +10,7 @@
 
 #include <rdma/rdma_cma.h>
 
-#include "common/private.h"
+#include "common/roles.h"
 #include "devices/check.h"
 
 #define RESOLVE_TIMEOUT_MS 2000

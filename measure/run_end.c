@@ -6,7 +6,7 @@
 #include <inttypes.h>
 
 #include "common/clock.h"
-#include "common/private.h"
+#include "common/roles.h"
 #include "measure/results.h"
 #include "measure/run.h"
 #include "program/options.h"

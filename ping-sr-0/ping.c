@@ -3,7 +3,7 @@
  * What makes client and server a ping-pong besides their roles (client.c, agent.c): their command lines,
  * and the memory that an agent takes.
  */
-#include "common/private.h"
+#include "common/roles.h"
 #include "measure/run.h"
 #include "ping-sr-0/ping.h"
 #include "program/stage.h"

@@ -3,6 +3,7 @@
  * The server: its listener waits for clients, and hands each to an agent, one after the other. The
  * program (program/server_main.c) has read the options and calls our_listener. To copy, see examples/.
  */
+#include "common/roles.h"
 #include "measure/run.h"
 #include "ping-sr-0/ping.h"
 #include "program/admission.h"

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <pthread.h>
 
-#include "common/private.h"
+#include "common/roles.h"
 #include "measure/run.h"
 #include "ping-sr-2/server.h"
 #include "program/admission.h"

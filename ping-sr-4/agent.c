@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "common/clock.h"
-#include "common/private.h"
+#include "common/roles.h"
 #include "measure/run.h"
 #include "ping-sr-4/server.h"
 #include "program/config.h"

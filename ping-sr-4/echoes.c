@@ -4,7 +4,7 @@
  * waits, and what it does about a completion (ping-sr-0/react.c). The set-up stands twice because there it
  * is the lesson, to be read and changed in one piece. See struct our_agent_ops.
  */
-#include "common/private.h"
+#include "common/roles.h"
 #include "measure/run.h"
 #include "ping-sr-0/ping.h"
 #include "ping-sr-4/server.h"

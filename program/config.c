@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "common/private.h"
+#include "common/waiting.h"
 #include "program/config.h"
 #include "program/report.h"
 #include "program/stage.h"

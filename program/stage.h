@@ -10,7 +10,7 @@
 #ifndef OUR_STAGE_H
 #define OUR_STAGE_H
 
-#include "common/private.h"
+#include "common/waiting.h"
 #include "program/options.h"
 
 /*

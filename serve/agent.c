@@ -7,7 +7,7 @@
 #include <inttypes.h>
 
 #include "common/clock.h"
-#include "common/private.h"
+#include "common/roles.h"
 #include "measure/run.h"
 #include "program/report.h"
 #include "serve/serve.h"

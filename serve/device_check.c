@@ -4,7 +4,7 @@
  */
 #include <errno.h>
 
-#include "common/private.h"
+#include "common/roles.h"
 #include "measure/run.h"
 #include "program/options.h"
 #include "program/report.h"

@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <netdb.h>
 
-#include "common/private.h"
+#include "common/roles.h"
 #include "measure/run.h"
 #include "program/admission.h"
 #include "program/config.h"

@@ -6,7 +6,7 @@
 #include <errno.h>
 
 #include "beyond/blast-rdma-1/blast_rdma.h"
-#include "common/private.h"
+#include "common/roles.h"
 #include "measure/run.h"
 #include "program/report.h"
 

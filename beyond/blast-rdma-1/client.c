@@ -8,7 +8,7 @@
 
 #include "beyond/blast-rdma-1/blast_rdma.h"
 #include "common/clock.h"
-#include "common/private.h"
+#include "common/roles.h"
 #include "measure/run.h"
 #include "program/report.h"
 #include "program/stage.h"

@@ -9,6 +9,7 @@
 #include <pthread.h>
 
 #include "beyond/count-atomic-1/count_atomic.h"
+#include "common/roles.h"
 #include "measure/run.h"
 #include "program/report.h"
 #include "program/stage.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "beyond/count-atomic-1/count_atomic.h"
-#include "common/private.h"
+#include "common/waiting.h"
 
 /* Never inline: there is nothing to send, and 8 bytes come back. */
 static struct ibv_send_wr *setup_atomic_wr(struct our_control *client,

@@ -9,7 +9,7 @@
 
 #include "beyond/ping-rc-0/bare.h"
 #include "common/clock.h"
-#include "common/private.h"
+#include "common/roles.h"
 #include "measure/run.h"
 #include "ping-sr-0/ping.h"
 #include "program/report.h"

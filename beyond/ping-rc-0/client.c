@@ -5,7 +5,7 @@
  * read the options and calls our_bare_client, by way of serve/client.c. See agent.c for the other side.
  */
 #include "beyond/ping-rc-0/bare.h"
-#include "common/private.h"
+#include "common/waiting.h"
 #include "measure/run.h"
 #include "ping-sr-0/ping.h"
 #include "serve/serve.h"

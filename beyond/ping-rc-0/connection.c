@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "beyond/ping-rc-0/bare.h"
-#include "common/private.h"
+#include "common/roles.h"
 #include "measure/run.h"
 #include "program/config.h"
 #include "program/report.h"

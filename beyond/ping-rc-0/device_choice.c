@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "beyond/ping-rc-0/bare.h"
-#include "common/private.h"
-#include "program/options.h"
+#include "common/roles.h"
 #include "program/config.h"
+#include "program/options.h"
 #include "program/report.h"
 
 #define MAX_GIDS    1024 /* of a device */

@@ -13,7 +13,7 @@
 
 #include "beyond/ping-rc-0/bare.h"
 #include "common/clock.h"
-#include "common/private.h"
+#include "common/roles.h"
 #include "program/report.h"
 #include "program/stop.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "beyond/ping-rc-0/bare.h"
-#include "common/private.h"
+#include "common/waiting.h"
 #include "program/report.h"
 
 #define RETRY_COUNT     6  /* three bits, but soft-RoCE takes 7 for "forever" */

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "beyond/ping-rc-0/bare.h"
-#include "common/private.h"
+#include "common/roles.h"
 #include "measure/run.h"
 #include "program/admission.h"
 #include "program/report.h"

@@ -9,7 +9,7 @@
 
 #include "beyond/ping-rdma-1/one_sided.h"
 #include "common/clock.h"
-#include "common/private.h"
+#include "common/roles.h"
 #include "measure/run.h"
 #include "ping-sr-2/keepalive.h"
 #include "program/report.h"

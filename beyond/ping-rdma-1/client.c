@@ -5,7 +5,7 @@
  * ping-sr-0/client.c, and see there who calls this.
  */
 #include "beyond/ping-rdma-1/one_sided.h"
-#include "common/private.h"
+#include "common/waiting.h"
 #include "measure/run.h"
 #include "ping-sr-0/ping.h"
 #include "program/stage.h"

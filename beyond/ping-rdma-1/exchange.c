@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "beyond/ping-rdma-1/one_sided.h"
-#include "common/private.h"
+#include "common/roles.h"
 #include "program/report.h"
 
 #define SLOT OUR_BUFFER_MESSAGE /* bytes: as long as the longer one */

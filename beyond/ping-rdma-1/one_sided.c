@@ -6,7 +6,7 @@
 
 #include "beyond/ping-rdma-1/one_sided.h"
 #include "common/clock.h"
-#include "common/private.h"
+#include "common/roles.h"
 #include "measure/run.h"
 #include "program/report.h"
 

@@ -5,7 +5,7 @@
  * beyond/ping-rdma-1/client.c.
  */
 #include "beyond/ping-rdma-1/one_sided.h"
-#include "common/private.h"
+#include "common/waiting.h"
 #include "ping-sr-0/ping.h"
 
 static int write_and_read(struct our_control *client, struct our_one_sided *one_sided)

@@ -9,7 +9,7 @@
 
 #include "beyond/ping-rdma-3/watch.h"
 #include "common/clock.h"
-#include "common/private.h"
+#include "common/roles.h"
 #include "measure/run.h"
 #include "ping-sr-0/ping.h"
 #include "program/stage.h"

@@ -8,7 +8,7 @@
 
 #include "beyond/ping-rdma-3/barrier.h"
 #include "beyond/ping-rdma-3/watch.h"
-#include "common/private.h"
+#include "common/roles.h"
 #include "measure/run.h"
 #include "ping-sr-0/ping.h"
 #include "program/report.h"

@@ -10,7 +10,7 @@
 
 #include "beyond/ping-srq-4/pool.h"
 #include "common/clock.h"
-#include "common/private.h"
+#include "common/roles.h"
 #include "measure/run.h"
 #include "ping-sr-1/connect_info.h"
 #include "program/report.h"

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "beyond/ping-srq-4/pool.h"
-#include "common/private.h"
+#include "common/roles.h"
 #include "measure/run.h"
 #include "ping-sr-1/connect_info.h"
 #include "ping-sr-4/channels.h"

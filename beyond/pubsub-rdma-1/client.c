@@ -8,7 +8,7 @@
 #include "beyond/ping-rdma-1/one_sided.h"
 #include "beyond/pubsub-rdma-1/publication.h"
 #include "beyond/pubsub-rdma-1/record.h"
-#include "common/private.h"
+#include "common/waiting.h"
 #include "measure/run.h"
 #include "ping-sr-0/ping.h"
 #include "program/stage.h"

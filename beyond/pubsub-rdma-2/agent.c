@@ -11,7 +11,7 @@
 #include "beyond/pubsub-rdma-1/publication.h"
 #include "beyond/pubsub-rdma-1/record.h"
 #include "common/clock.h"
-#include "common/private.h"
+#include "common/roles.h"
 #include "measure/run.h"
 #include "program/stage.h"
 #include "serve/serve.h"

@@ -6,7 +6,7 @@
 #include <errno.h>
 
 #include "beyond/talk-rdma-0/talk.h"
-#include "common/private.h"
+#include "common/roles.h"
 #include "measure/run.h"
 #include "ping-sr-1/connect_info.h"
 #include "program/report.h"

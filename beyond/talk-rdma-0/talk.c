@@ -8,7 +8,7 @@
 
 #include "beyond/talk-rdma-0/talk.h"
 #include "common/clock.h"
-#include "common/private.h"
+#include "common/roles.h"
 #include "measure/run.h"
 #include "program/report.h"
 

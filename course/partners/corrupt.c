@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "common/private.h"
+#include "common/waiting.h"
 
 int __real_our_post_send(struct our_control *control, uint32_t index, uint32_t length);
 int __wrap_our_post_send(struct our_control *control, uint32_t index, uint32_t length);

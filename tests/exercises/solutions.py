@@ -13,7 +13,7 @@ from course.exercises import Exercise
 
 TOP = Path(__file__).resolve().parents[2]
 
-PIECES = """#include "common/private.h"
+PIECES = """#include "common/roles.h"
 
 #define HEADER 16u
 

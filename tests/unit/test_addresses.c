@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/private.h"
+#include "common/roles.h"
 #include "program/option_values.h"
 #include "tests/unit/command_line.h"
 #include "tests/unit/unit.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "blast-sr-2/blast.h"
-#include "common/private.h"
+#include "common/roles.h"
 #include "measure/run.h"
 #include "ping-sr-1/connect_info.h"
 #include "program/admission.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "blast-sr-2/blast.h"
-#include "common/private.h"
+#include "common/waiting.h"
 #include "measure/run.h"
 #include "tests/unit/unit.h"
 

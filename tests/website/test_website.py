@@ -119,4 +119,4 @@ def test_filled_again() -> None:
 
 def test_a_declaration_is_no_function() -> None:
     with pytest.raises(NotThere):
-        sources.function("common/private.h", "our_await_completion")
+        sources.function("common/roles.h", "our_await_completion")
