@@ -50,6 +50,12 @@ def test_rooms() -> None:
             assert others <= allowed, name
 
 
+def test_what_common_keeps_to_itself() -> None:
+    for name in tracked():
+        if "common/private.h" in included(name):
+            assert folder(name) == "common" or name.startswith("tests/unit/"), name
+
+
 def test_ways_of_waiting() -> None:
     ways = [name for name in tracked() if Path(name).name in WAYS and folder(name).count("-") == 2]
     assert len(ways) > 10
