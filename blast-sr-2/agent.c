@@ -12,9 +12,9 @@
 #include "common/clock.h"
 #include "common/roles.h"
 #include "measure/run.h"
+#include "measure/user_data.h"
 #include "program/report.h"
 #include "serve/serve.h"
-#include "serve/user_data.h"
 
 /* A slow receiver, for tests. */
 static void sleep_as_told(void)

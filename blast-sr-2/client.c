@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * The client of a stream, from its first verb to its last: it keeps as many messages under way as credits
- * and free buffers allow, until each has been credited. The program (program/client_main.c) has read the
+ * and free buffers allow, until each has been credited. The program (serve/client_main.c) has read the
  * options and calls our_blast_client, by way of serve/client.c. See agent.c for the other side, and
  * blast.h for the counters.
  */
@@ -11,8 +11,8 @@
 #include "common/clock.h"
 #include "common/waiting.h"
 #include "measure/run.h"
+#include "measure/user_data.h"
 #include "serve/serve.h"
-#include "serve/user_data.h"
 
 static uint64_t lesser(uint64_t a, uint64_t b)
 {

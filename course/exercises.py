@@ -64,7 +64,7 @@ EXERCISES = {
         Exercise(
             "verify",
             "ping-sr-0",
-            "serve/user_data.c",
+            "measure/user_data.c",
             ("compare",),
             ("our_find_difference", "our_verify_data"),
             {"our_find_difference": "our_run_of(control)->data_size", "our_verify_data": "0"},

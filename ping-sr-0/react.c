@@ -8,10 +8,10 @@
 
 #include "common/clock.h"
 #include "measure/run.h"
+#include "measure/user_data.h"
 #include "ping-sr-0/ping.h"
 #include "program/report.h"
 #include "program/stage.h"
-#include "serve/user_data.h"
 
 static int take_message(struct our_control *agent, struct our_echo *echo,
 			const struct our_completion *completion)

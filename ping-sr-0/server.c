@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * The server: its listener waits for clients, and hands each to an agent, one after the other. The
- * program (program/server_main.c) has read the options and calls our_listener. To copy, see examples/.
+ * program (serve/server_main.c) has read the options and calls our_listener. To copy, see examples/.
  */
 #include "common/roles.h"
 #include "measure/run.h"
 #include "ping-sr-0/ping.h"
-#include "program/admission.h"
 #include "program/stage.h"
+#include "serve/admission.h"
 #include "serve/serve.h"
 
 /* If one client is refused, or fails, the next is still served. */

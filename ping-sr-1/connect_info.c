@@ -9,9 +9,9 @@
 
 #include "measure/run.h"
 #include "ping-sr-1/connect_info.h"
-#include "program/admission.h"
 #include "program/report.h"
 #include "program/stage.h"
+#include "serve/admission.h"
 
 struct our_client_limits our_client_limits = {
 	.max_count = OUR_COUNT_UNLIMITED,

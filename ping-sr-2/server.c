@@ -9,9 +9,9 @@
 #include "common/roles.h"
 #include "measure/run.h"
 #include "ping-sr-2/server.h"
-#include "program/admission.h"
 #include "program/report.h"
 #include "program/stage.h"
+#include "serve/admission.h"
 #include "serve/serve.h"
 
 /* A client takes an event channel, two eventfds and, in later stages, a completion channel. */

@@ -9,9 +9,9 @@
 #include "common/roles.h"
 #include "measure/run.h"
 #include "ping-sr-4/server.h"
-#include "program/admission.h"
 #include "program/report.h"
 #include "program/stage.h"
+#include "serve/admission.h"
 #include "serve/serve.h"
 
 /* CM events: the kernel keeps 1024 requests for a listener, and 1000 clients have two each. */

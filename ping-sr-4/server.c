@@ -9,9 +9,9 @@
 #include "common/clock.h"
 #include "measure/run.h"
 #include "ping-sr-4/server.h"
-#include "program/admission.h"
 #include "program/output.h"
 #include "program/stage.h"
+#include "serve/admission.h"
 #include "serve/serve.h"
 
 #define FIXED_FDS (2 + OUR_OUTPUTS) /* of the CM and of signals, and those of the output */

@@ -107,14 +107,14 @@ struct our_options {
 	struct addrinfo *addresses; /* of address and port; each is tried, in order */
 	uint64_t clients;           /* how many a server serves; 0: until interrupted */
 	uint64_t max_clients;       /* that it serves at a time */
-	uint64_t max_memory;        /* bytes that they may take together; 0: see admission.h */
-	uint64_t count;             /* messages; OUR_COUNT_UNLIMITED when only -D was given */
-	uint64_t duration_s;        /* 0: none */
-	uint64_t data_size;         /* bytes a message */
-	uint64_t wait_s;            /* how long a client waits for its server to start */
-	uint64_t rate;              /* messages a second a client sends; 0: as many as it can */
-	uint64_t timeout_s;         /* the limit of a wait for the peer; 0: none */
-	uint64_t keepalive_s;       /* silence before a keepalive; 0: never */
+	uint64_t max_memory;  /* bytes that they may take together; 0: see serve/admission.h */
+	uint64_t count;       /* messages; OUR_COUNT_UNLIMITED when only -D was given */
+	uint64_t duration_s;  /* 0: none */
+	uint64_t data_size;   /* bytes a message */
+	uint64_t wait_s;      /* how long a client waits for its server to start */
+	uint64_t rate;        /* messages a second a client sends; 0: as many as it can */
+	uint64_t timeout_s;   /* the limit of a wait for the peer; 0: none */
+	uint64_t keepalive_s; /* silence before a keepalive; 0: never */
 	enum our_trace_level trace_level;
 	bool verify;
 	bool stats;

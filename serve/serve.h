@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * How any server is run, whatever it serves, and any client: between the mains (program/) and the roles
- * of a stage, which call what they need of it.
+ * How any server is run, whatever it serves, and any client: between the mains and the roles of a stage,
+ * which call what they need of it.
  */
 #ifndef OUR_SERVE_H
 #define OUR_SERVE_H

@@ -10,10 +10,10 @@
 
 #include "common/roles.h"
 #include "measure/run.h"
-#include "program/admission.h"
 #include "program/config.h"
 #include "program/report.h"
 #include "program/stage.h"
+#include "serve/admission.h"
 #include "serve/serve.h"
 
 #define BACKLOG 1024 /* clients that wait while others are served; the kernel takes no more */

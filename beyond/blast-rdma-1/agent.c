@@ -6,10 +6,10 @@
  */
 #include "beyond/blast-rdma-1/blast_rdma.h"
 #include "measure/run.h"
+#include "measure/user_data.h"
 #include "program/report.h"
 #include "program/stage.h"
 #include "serve/serve.h"
-#include "serve/user_data.h"
 
 /*
  * Each message overwrites the one before it. The count came in a message after the last WRITE, so

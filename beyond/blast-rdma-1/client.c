@@ -10,10 +10,10 @@
 #include "common/clock.h"
 #include "common/roles.h"
 #include "measure/run.h"
+#include "measure/user_data.h"
 #include "program/report.h"
 #include "program/stage.h"
 #include "serve/serve.h"
-#include "serve/user_data.h"
 
 #define LONG_MESSAGE 4096 /* bytes */
 #define CHAIN        16

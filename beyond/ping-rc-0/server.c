@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * The server of connections without a connection manager: its listener waits for TCP connections, and hands
- * each to an agent, one after the other. The program (program/server_main.c) has read the options and calls
+ * each to an agent, one after the other. The program (serve/server_main.c) has read the options and calls
  * our_bare_listener.
  */
 #include <errno.h>
@@ -15,8 +15,8 @@
 #include "beyond/ping-rc-0/bare.h"
 #include "common/roles.h"
 #include "measure/run.h"
-#include "program/admission.h"
 #include "program/report.h"
+#include "serve/admission.h"
 #include "serve/serve.h"
 
 #define BACKLOG  1024 /* clients that wait while others are served */

@@ -7,10 +7,10 @@
 #include "beyond/ping-rdma-1/one_sided.h"
 #include "common/waiting.h"
 #include "measure/run.h"
+#include "measure/user_data.h"
 #include "ping-sr-0/ping.h"
 #include "program/stage.h"
 #include "serve/serve.h"
-#include "serve/user_data.h"
 
 static const struct our_option verify_options[] = {
 	{ "verify", 'v', NULL, "compare every byte that is read back", OUR_FLAG(verify) },

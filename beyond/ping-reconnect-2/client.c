@@ -13,11 +13,11 @@
 #include "beyond/ping-reconnect-2/reconnect.h"
 #include "common/clock.h"
 #include "measure/run.h"
+#include "measure/user_data.h"
 #include "ping-sr-0/ping.h"
 #include "ping-sr-1/connect_info.h"
 #include "program/report.h"
 #include "serve/serve.h"
-#include "serve/user_data.h"
 
 /* Whether the server may be there again soon, if the user wants to wait for it (-w). */
 static bool may_pass(const struct our_control *client, int error)

@@ -12,10 +12,10 @@
 #include "common/clock.h"
 #include "common/roles.h"
 #include "measure/run.h"
+#include "measure/user_data.h"
 #include "ping-sr-1/connect_info.h"
 #include "program/report.h"
 #include "program/stage.h"
-#include "serve/user_data.h"
 
 #define MAX_SEND       1  /* at a time */
 #define BYTES_OF_ENTRY 64 /* estimated: of a CQ */

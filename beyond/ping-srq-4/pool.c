@@ -12,9 +12,9 @@
 #include "measure/run.h"
 #include "ping-sr-1/connect_info.h"
 #include "ping-sr-4/channels.h"
-#include "program/admission.h"
 #include "program/options.h"
 #include "program/report.h"
+#include "serve/admission.h"
 
 static uint64_t receives = 64, buffer_size = 65536;
 

@@ -14,7 +14,7 @@ TOP = Path(__file__).resolve().parents[2]
 LAYERS = ["report", "memory", "device", "shared_device", "qp", "transfer", "events", "connection", "control"]
 ROOMS = ["common", "program", "measure", "serve"]
 # Above all rooms, and not of any program that is always built.
-NOT_HERE = {"program/client_main.c", "program/server_main.c"}
+NOT_HERE = {"serve/client_main.c", "serve/server_main.c"}
 
 # The folders of verbs-sim. Above them are those of its two libraries, or its program.
 SIM = ["core", "device", "cm", "transfer"]

@@ -19,7 +19,6 @@ ALLOWED: dict[str, set[str]] = {
     "verbs-trace": set(),
     "devices": {"common", "measure", "program"},
 }
-MAINS = {"program/client_main.c", "program/server_main.c"}  # above all rooms
 # A way of waiting is not to know what moves over the connection, nor who serves whom.
 WAYS = ("cm_events.c", "completions.c", "keepalive.c", "wake_up.c")
 OF_OTHER_WAYS = {"comp_channel.h", "channels.h", "keepalive.h", "spin.h", "bare.h"}
@@ -43,7 +42,7 @@ def folder(name: str) -> str:
 
 
 def test_rooms() -> None:
-    for name in {*tracked()} - MAINS:
+    for name in tracked():
         allowed = ALLOWED.get(folder(name))
         if allowed is not None:
             others = {folder(one) for one in included(name)} - {folder(name)}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of program/admission.h: the limits that a server has for all its clients
+ * Place: unit tests of serve/admission.h: the limits that a server has for all its clients
  * together, and which ends of a client count as a failure of the server.
  */
 #include <errno.h>
@@ -13,8 +13,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "program/admission.h"
 #include "program/options.h"
+#include "serve/admission.h"
 #include "tests/unit/unit.h"
 
 static struct our_admission admission;

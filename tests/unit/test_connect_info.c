@@ -10,8 +10,8 @@
 #include "common/roles.h"
 #include "measure/run.h"
 #include "ping-sr-1/connect_info.h"
-#include "program/admission.h"
 #include "program/stage.h"
+#include "serve/admission.h"
 #include "tests/unit/unit.h"
 
 #define LIMIT_COUNT   1000

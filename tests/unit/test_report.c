@@ -9,10 +9,10 @@
 
 #include "common/private.h"
 #include "measure/run.h"
+#include "measure/user_data.h"
 #include "ping-sr-2/keepalive.h"
 #include "program/config.h"
 #include "program/report.h"
-#include "serve/user_data.h"
 #include "tests/unit/unit.h"
 
 UNIT_TEST(an_error_is_named_once)

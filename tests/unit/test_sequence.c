@@ -8,7 +8,7 @@
 
 #include "blast-sr-2/blast.h"
 #include "measure/run.h"
-#include "serve/user_data.h"
+#include "measure/user_data.h"
 #include "tests/unit/unit.h"
 
 #define SIZE  100

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of serve/user_data.h: a wrong byte, at any position, and a wrong message
+ * Place: unit tests of measure/user_data.h: a wrong byte, at any position, and a wrong message
  * are found.
  */
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "measure/run.h"
-#include "serve/user_data.h"
+#include "measure/user_data.h"
 #include "tests/unit/unit.h"
 
 #define LARGEST 4099

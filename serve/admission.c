@@ -10,9 +10,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "program/admission.h"
 #include "program/options.h"
 #include "program/report.h"
+#include "serve/admission.h"
 
 #define SHARE_OF_MEMORY 4 /* a quarter: the kernel and others need memory, too */
 

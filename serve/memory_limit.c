@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "program/admission.h"
+#include "serve/admission.h"
 
 #define GROUPS "/sys/fs/cgroup" /* where systemd and container runtimes mount them */
 

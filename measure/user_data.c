@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "measure/run.h"
+#include "measure/user_data.h"
 #include "program/report.h"
-#include "serve/user_data.h"
 
 /* Odd and irregular, so that neighbouring words and messages rarely have a byte in common. */
 #define MESSAGE_STEP 0x9e3779b97f4a7c15ull
