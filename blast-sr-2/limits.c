@@ -8,9 +8,9 @@
 
 #include "blast-sr-2/blast.h"
 #include "common/roles.h"
-#include "measure/run.h"
 #include "ping-sr-1/connect_info.h"
 #include "program/report.h"
+#include "serve/session.h"
 
 #define QUARTERS   4    /* by default, completions and credits come for a quarter of -b */
 #define LARGE_SIZE 4096 /* bytes: compared with such a message its completion costs nothing */
@@ -70,9 +70,7 @@ static int check_device(struct our_control *control, bool is_client)
 				    "at most %d work requests a queue and %d entries a CQ",
 				    run->n_data_buffers, our_device_name(control), most,
 				    device.max_qp_wr, device.max_cqe);
-		run->refusal_reason = OUR_REFUSED_BUFFERS;
-		run->refusal_limit = most;
-		return is_client ? EMSGSIZE : ERANGE;
+		return is_client ? EMSGSIZE : our_note_refusal(control, OUR_REFUSED_BUFFERS, most);
 	}
 	control->n_sge = smaller((uint32_t)our_blast_options.sge, run->data_size);
 	return check_pieces(control, control->n_sge, &device);

@@ -8,9 +8,9 @@
 
 #include "blast-sr-2/blast.h"
 #include "common/roles.h"
-#include "measure/run.h"
 #include "ping-sr-1/connect_info.h"
 #include "program/report.h"
+#include "serve/session.h"
 
 #define MAX_BUFFERS (1u << 20)
 
@@ -80,11 +80,9 @@ int our_blast_check(struct our_control *agent)
 		our_report_sentence("client refused: it wants %u buffers, and 1 to %" PRIu64
 				    " are allowed (--max-buffers)",
 				    n, most);
-		run->refusal_reason = OUR_REFUSED_BUFFERS;
-		run->refusal_limit = most;
-		return ERANGE;
+		return our_note_refusal(agent, OUR_REFUSED_BUFFERS, most);
 	}
-	run->memory = our_memory_of_buffers(n, run->data_size) +
-		      n * our_blast_options.sge * sizeof(struct ibv_sge);
+	our_session_of(agent)->memory = our_memory_of_buffers(n, run->data_size) +
+					n * our_blast_options.sge * sizeof(struct ibv_sge);
 	return 0;
 }

@@ -4,7 +4,6 @@
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "common/clock.h"
 #include "common/roles.h"
@@ -14,35 +13,16 @@
 
 #define HINT_NS (5 * OUR_NS_PER_S) /* of silence */
 
-int our_create_run(const struct our_config *config, const struct our_options *options,
-		   enum our_role role, struct our_control **control)
+void our_setup_run(struct our_run *run, struct our_control *control,
+		   const struct our_options *options)
 {
-	struct our_run *run;
-	int ret;
-
-	ret = our_create_control_struct(config, role, control);
-	if (ret)
-		return ret;
-	run = calloc(1, sizeof(*run));
-	if (!run) {
-		our_destroy_control_struct(*control);
-		*control = NULL;
-		return our_report_error("calloc", ENOMEM, NULL);
-	}
-	run->control = *control;
-	(*control)->wait_until_ns = UINT64_MAX;
+	run->control = control;
 	run->options = options;
 	run->count = options->count;
 	run->data_size = (uint32_t)options->data_size;
 	run->give_up_ns = UINT64_MAX;
-	(*control)->user = run;
-	return 0;
-}
-
-void our_destroy_run(struct our_control *control)
-{
-	free(our_run_of(control));
-	our_destroy_control_struct(control);
+	control->wait_until_ns = UINT64_MAX;
+	control->user = run;
 }
 
 void our_limit_wait(struct our_run *run, uint64_t now_ns)

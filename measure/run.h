@@ -11,21 +11,11 @@
 #include "measure/statistics.h"
 #include "program/options.h"
 
-struct our_admission;
-struct our_agent;
-
 #define OUR_GRACE_S 5 /* after -D: for the answer to the last message */
 
 struct our_run {
 	struct our_control *control;
 	const struct our_options *options; /* what the user typed; shared */
-
-	/* Of a server: its limits for clients, shared; and for one agent */
-	struct our_admission *admission;
-	uint64_t memory;         /* bytes that it was admitted with */
-	struct our_agent *agent; /* in a loop: see ping-sr-4/server.h */
-	int refusal_reason; /* why we refuse its client, as ping-sr-1/connect_info.h counts; 0: no refusal */
-	uint64_t refusal_limit;
 
 	/* Agreed on by both sides; in ping-sr-0 taken from the options */
 	bool agreed;             /* each side knows the other's values */
@@ -62,13 +52,11 @@ static inline const struct our_options *our_options_of(const struct our_control 
 }
 
 /*
- * Allocates a control structure, as our_create_control_struct does, and its run, which is all zero
- * but for what the options say. Returns 0 and *control, or ENOMEM, reported. our_destroy_run frees
- * both.
+ * Makes `run`, which is all zero, the run of `control`, with what the options say. The caller owns both.
+ * Cannot fail.
  */
-int our_create_run(const struct our_config *config, const struct our_options *options,
-		   enum our_role role, struct our_control **control);
-void our_destroy_run(struct our_control *control);
+void our_setup_run(struct our_run *run, struct our_control *control,
+		   const struct our_options *options);
 
 /*
  * Limits the next wait for a completion to --timeout seconds from now_ns, or to the time when a run

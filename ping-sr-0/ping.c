@@ -4,9 +4,9 @@
  * and the memory that an agent takes.
  */
 #include "common/roles.h"
-#include "measure/run.h"
 #include "ping-sr-0/ping.h"
 #include "program/stage.h"
+#include "serve/session.h"
 
 static const struct our_option ping_options[] = {
 	{ "verify", 'v', NULL, "compare every byte that comes back", OUR_FLAG(verify) },
@@ -27,7 +27,7 @@ const struct our_program our_ping_server_program = {
 
 int our_ping_check(struct our_control *agent)
 {
-	our_run_of(agent)->memory =
+	our_session_of(agent)->memory =
 		our_memory_of_buffers(OUR_PING_BUFFERS, our_run_of(agent)->data_size);
 	return 0;
 }

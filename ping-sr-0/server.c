@@ -4,16 +4,16 @@
  * program (serve/server_main.c) has read the options and calls our_listener. To copy, see examples/.
  */
 #include "common/roles.h"
-#include "measure/run.h"
 #include "ping-sr-0/ping.h"
 #include "program/stage.h"
 #include "serve/admission.h"
 #include "serve/serve.h"
+#include "serve/session.h"
 
 /* If one client is refused, or fails, the next is still served. */
 int our_listener(struct our_control *listener)
 {
-	struct our_admission *admission = our_run_of(listener)->admission;
+	struct our_admission *admission = our_session_of(listener)->admission;
 	struct our_control *agent;
 	int ret;
 

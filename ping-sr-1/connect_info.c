@@ -7,11 +7,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "measure/run.h"
 #include "ping-sr-1/connect_info.h"
 #include "program/report.h"
 #include "program/stage.h"
 #include "serve/admission.h"
+#include "serve/session.h"
 
 struct our_client_limits our_client_limits = {
 	.max_count = OUR_COUNT_UNLIMITED,
@@ -60,15 +60,7 @@ static size_t tell(struct our_control *control, uint8_t *data)
 	return OUR_CONNECT_INFO_LENGTH;
 }
 
-/* Keeps the reason for `refuse`, which tells the client. */
-static int refuse_for(struct our_run *run, enum our_refusal_reason reason, uint64_t limit)
-{
-	run->refusal_reason = reason;
-	run->refusal_limit = limit;
-	return reason == OUR_REFUSED_NO_SENSE ? EPROTO : ERANGE;
-}
-
-static int check_connect_info(struct our_run *run, const struct our_connect_info *info)
+static int check_connect_info(struct our_control *agent, const struct our_connect_info *info)
 {
 	const struct our_client_limits *limits = &our_client_limits;
 
@@ -76,19 +68,19 @@ static int check_connect_info(struct our_run *run, const struct our_connect_info
 	if (info->count == 0 && info->data_size == 0) {
 		our_report_sentence("client refused: it wants to send 0 messages of 0 bytes; is it "
 				    "a client of ping-sr-1 or later?");
-		return refuse_for(run, OUR_REFUSED_COUNT, limits->max_count);
+		return our_note_refusal(agent, OUR_REFUSED_COUNT, limits->max_count);
 	}
 	if (info->count == 0 || info->count > limits->max_count) {
 		our_report_sentence("client refused: it wants to send %" PRIu64
 				    " messages, and 1 to %" PRIu64 " are allowed (--max-count)",
 				    info->count, limits->max_count);
-		return refuse_for(run, OUR_REFUSED_COUNT, limits->max_count);
+		return our_note_refusal(agent, OUR_REFUSED_COUNT, limits->max_count);
 	}
 	if (info->data_size == 0 || info->data_size > limits->max_size) {
 		our_report_sentence("client refused: its messages have %" PRIu64
 				    " bytes, and 1 to %" PRIu64 " are allowed (--max-size)",
 				    info->data_size, limits->max_size);
-		return refuse_for(run, OUR_REFUSED_SIZE, limits->max_size);
+		return our_note_refusal(agent, OUR_REFUSED_SIZE, limits->max_size);
 	}
 	return 0;
 }
@@ -104,9 +96,10 @@ static int take(struct our_control *control, const struct our_cm_event *request)
 		our_report_sentence("client refused: its private data (%u bytes) make no sense; is "
 				    "it a client of ping-sr-1 or later?",
 				    request->private_data_length);
-		return refuse_for(run, OUR_REFUSED_NO_SENSE, 0);
+		our_note_refusal(control, OUR_REFUSED_NO_SENSE, 0);
+		return EPROTO;
 	}
-	ret = check_connect_info(run, &info);
+	ret = check_connect_info(control, &info);
 	if (ret)
 		return ret;
 	run->agreed = true;
@@ -146,20 +139,21 @@ static enum our_refusal_reason reason_of(int error)
 
 static size_t refuse(struct our_control *control, int error, uint8_t *data)
 {
-	struct our_run *run = our_run_of(control);
+	const struct our_session *session = our_session_of(control);
 	struct our_refusal refusal = {
-		.reason = (enum our_refusal_reason)run->refusal_reason,
-		.limit = run->refusal_limit,
+		.reason = (enum our_refusal_reason)session->refusal_reason,
+		.limit = session->refusal_limit,
 	};
 
 	if (refusal.reason == OUR_REFUSED_NOT)
 		refusal.reason = reason_of(error);
 	if (refusal.reason == OUR_REFUSED_BUSY)
-		refusal.limit = our_stop_requested(control->stop) ? 0 : run->options->clients;
+		refusal.limit = our_stop_requested(control->stop) ? 0
+								  : session->run.options->clients;
 	else if (refusal.reason == OUR_REFUSED_MAX_CLIENTS && error == EBUSY && !refusal.limit)
-		refusal.limit = run->admission->max_clients;
+		refusal.limit = session->admission->max_clients;
 	else if (refusal.reason == OUR_REFUSED_MEMORY)
-		refusal.limit = our_memory_left(run->admission);
+		refusal.limit = our_memory_left(session->admission);
 	our_encode_refusal(&refusal, data);
 	return OUR_REFUSAL_LENGTH;
 }

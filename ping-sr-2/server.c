@@ -7,12 +7,12 @@
 #include <pthread.h>
 
 #include "common/roles.h"
-#include "measure/run.h"
 #include "ping-sr-2/server.h"
 #include "program/report.h"
 #include "program/stage.h"
 #include "serve/admission.h"
 #include "serve/serve.h"
+#include "serve/session.h"
 
 /* A client takes an event channel, two eventfds and, in later stages, a completion channel. */
 #define DESCRIPTORS_OF_A_CLIENT 4
@@ -39,16 +39,17 @@ static void start_agent(struct our_control *agent)
 /* If one client fails, the others are still served. */
 int our_threaded_listener(struct our_control *listener)
 {
-	struct our_run *run = our_run_of(listener);
+	struct our_session *session = our_session_of(listener);
 	struct our_control *agent;
 	int ret;
 
 	ret = our_listen(listener); /* rdma_create_id, rdma_bind_addr, rdma_listen */
 	if (ret)
 		return ret;
-	our_limit_clients(run->admission, DESCRIPTORS_OF_A_CLIENT, run->options->quiet);
+	our_limit_clients(session->admission, DESCRIPTORS_OF_A_CLIENT,
+			  our_options_of(listener)->quiet);
 
-	while (!ret && our_await_place(run->admission)) {
+	while (!ret && our_await_place(session->admission)) {
 		ret = our_await_cm_event(listener, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
 		if (ret)
 			our_report_no_requests(listener, "waiting for clients", ret);
@@ -56,7 +57,7 @@ int our_threaded_listener(struct our_control *listener)
 			start_agent(agent);
 	}
 	our_refuse_requests(listener); /* new clients need not wait until we end */
-	ret = our_close_admission(run->admission, ret);
+	ret = our_close_admission(session->admission, ret);
 	our_destroy_id(listener);
 	return ret;
 }

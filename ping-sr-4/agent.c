@@ -7,12 +7,12 @@
 
 #include "common/clock.h"
 #include "common/roles.h"
-#include "measure/run.h"
 #include "ping-sr-4/server.h"
 #include "program/config.h"
 #include "program/report.h"
 #include "program/stage.h"
 #include "serve/serve.h"
+#include "serve/session.h"
 
 /* Everything that the connection needs, up to the accept; the client's answer comes as an event. */
 static int setup_and_accept(struct our_control *control, void *state)
@@ -42,7 +42,7 @@ int our_start_agent(struct our_control *control, struct our_comp_channels *chann
 	/* The id stays on the listener's channel, which has only one reader. */
 	agent->control = control;
 	agent->state = agent + 1;
-	our_run_of(control)->agent = agent;
+	our_session_of(control)->agent = agent;
 	our_use_comp_channels(control, channels);
 	ret = setup_and_accept(control, agent->state);
 	if (ret)

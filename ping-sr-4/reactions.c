@@ -7,19 +7,19 @@
 
 #include "common/clock.h"
 #include "common/roles.h"
-#include "measure/run.h"
 #include "ping-sr-4/server.h"
 #include "program/report.h"
 #include "program/stage.h"
 #include "serve/admission.h"
 #include "serve/serve.h"
+#include "serve/session.h"
 
 /* CM events: the kernel keeps 1024 requests for a listener, and 1000 clients have two each. */
 #define MOST_UNREAD 4096
 
 bool our_has_work(const struct our_server *server)
 {
-	return !our_all_places_taken(our_run_of(server->listener)->admission) ||
+	return !our_all_places_taken(our_session_of(server->listener)->admission) ||
 	       !LIST_EMPTY(&server->agents);
 }
 
@@ -72,7 +72,7 @@ static void take_request(struct our_server *server, const struct our_cm_event *r
  */
 static int handle_end(struct our_server *server, struct our_control *control)
 {
-	struct our_agent *agent = our_run_of(control)->agent;
+	struct our_agent *agent = our_session_of(control)->agent;
 	int ret = our_error_of_event(&control->cm_event, RDMA_CM_EVENT_CONNECT_REQUEST);
 
 	if (control == server->listener)
@@ -113,7 +113,7 @@ int our_handle_cm_event(struct our_server *server)
 	else if (meaning == OUR_CM_MINE)
 		ret = our_finish_connect(control);
 	if (ret)
-		our_end_and_forget(our_run_of(control)->agent, ret);
+		our_end_and_forget(our_session_of(control)->agent, ret);
 	return 0;
 }
 
@@ -136,10 +136,10 @@ int our_handle_completions(struct our_server *server, size_t device)
 			return ret == EAGAIN ? 0 : ret;
 		control->counters.sleeps++;
 		before = control->counters.completions;
-		ret = our_drain_agent(our_run_of(control)->agent);
+		ret = our_drain_agent(our_session_of(control)->agent);
 		control->counters.empty_wake_ups += control->counters.completions == before;
 		if (ret)
-			our_end_by_itself(our_run_of(control)->agent, ret);
+			our_end_by_itself(our_session_of(control)->agent, ret);
 	}
 	return 0;
 }

@@ -7,12 +7,12 @@
 #include <sys/queue.h>
 
 #include "common/clock.h"
-#include "measure/run.h"
 #include "ping-sr-4/server.h"
 #include "program/output.h"
 #include "program/stage.h"
 #include "serve/admission.h"
 #include "serve/serve.h"
+#include "serve/session.h"
 
 #define FIXED_FDS (2 + OUR_OUTPUTS) /* of the CM and of signals, and those of the output */
 
@@ -94,7 +94,7 @@ int our_serve_with(struct our_control *listener, int (*loop)(struct our_server *
 	end_agents(&server, ret);
 	await_answers(&server);
 	written = our_end_output(our_end_of_wait(1));
-	ret = our_close_admission(our_run_of(listener)->admission, ret);
+	ret = our_close_admission(our_session_of(listener)->admission, ret);
 	ret = written ? written : ret;
 out_destroy_id:
 	our_destroy_id(listener);

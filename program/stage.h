@@ -83,8 +83,8 @@ struct our_stage {
 
 	/*
 	 * Agent: checks what the client asked for against the limits of the workload, and sets
-	 * run->memory to the number of bytes that it will take. Count and size have been checked.
-	 * Returns 0; or ERANGE, reported, and the reason for the refusal is set.
+	 * the session's memory, the number of bytes that it will take. Count and size have been checked.
+	 * Returns 0; or ERANGE, reported: see our_note_refusal.
 	 */
 	int (*check)(struct our_control *agent);
 

@@ -2,11 +2,11 @@
 /*
  * main of every client: reads the command line, and runs the stage's client. See program/stage.h.
  */
-#include "measure/run.h"
 #include "program/config.h"
 #include "program/stage.h"
 #include "program/stop.h"
 #include "serve/serve.h"
+#include "serve/session.h"
 
 int main(int argc, char **argv)
 {
@@ -30,12 +30,12 @@ int main(int argc, char **argv)
 	if (ret)
 		goto out_unprocess_options;
 	our_setup_config(&config, &our_stage, waiting, &options);
-	ret = our_create_run(&config.config, &options, OUR_CLIENT, &client);
+	ret = our_create_session(&config.config, &options, OUR_CLIENT, &client);
 	if (ret)
 		goto out_ignore_signals;
 
 	ret = our_run_client(client);
-	our_destroy_run(client);
+	our_destroy_session(client);
 out_ignore_signals:
 	our_ignore_signals();
 out_unprocess_options:

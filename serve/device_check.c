@@ -5,10 +5,10 @@
 #include <errno.h>
 
 #include "common/roles.h"
-#include "measure/run.h"
 #include "program/options.h"
 #include "program/report.h"
 #include "serve/serve.h"
+#include "serve/session.h"
 
 static int check_atomics(const struct our_control *control)
 {
@@ -43,7 +43,7 @@ int our_check_data_size(struct our_control *control)
 		return our_report_error("ibv_query_port", ret, NULL);
 	if (run->data_size <= port.max_msg_sz)
 		return 0;
-	run->refusal_limit = port.max_msg_sz;
+	our_session_of(control)->refusal_limit = port.max_msg_sz;
 	our_report_sentence("%s %u is more than %s takes: at most %u bytes a message",
 			    control->role == OUR_AGENT ? "client refused: -s" : "-s",
 			    run->data_size, our_device_name(control), port.max_msg_sz);

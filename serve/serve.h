@@ -30,7 +30,7 @@ int our_tell_and_connect(struct our_control *client);
  * each connection is checked again.
  *
  * Returns 0; EOPNOTSUPP (no atomic operations); EMSGSIZE (too long: wrong usage, or a client to be
- * refused, with the limit in run->refusal_limit); or another errno value; all are reported. See
+ * refused, with the limit in refusal_limit of the session); or another errno value; all are reported. See
  * ibv_query_port(3). Any thread.
  */
 int our_check_data_size(struct our_control *control);

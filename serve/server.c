@@ -9,12 +9,12 @@
 #include <netdb.h>
 
 #include "common/roles.h"
-#include "measure/run.h"
 #include "program/config.h"
 #include "program/report.h"
 #include "program/stage.h"
 #include "serve/admission.h"
 #include "serve/serve.h"
+#include "serve/session.h"
 
 #define BACKLOG 1024 /* clients that wait while others are served; the kernel takes no more */
 
@@ -75,18 +75,19 @@ int our_listen(struct our_control *listener)
 /* Admits the client, or reports why not. */
 static int admit(struct our_control *agent)
 {
-	const struct our_run *run = our_run_of(agent);
-	int ret = our_admit(run->admission, run->memory);
+	const struct our_session *session = our_session_of(agent);
+	int ret = our_admit(session->admission, session->memory);
 
 	if (ret == EBUSY)
 		our_report_sentence("client refused: %" PRIu64 " are being served (--max-clients)",
-				    run->admission->max_clients);
+				    session->admission->max_clients);
 	if (ret == EDQUOT)
-		our_report_sentence(
-			"client refused: it would take %" PRIu64 " bytes of memory, and "
-			"%" PRIu64 " of %" PRIu64 " are left (--max-memory, and "
-			"ulimit -l)",
-			run->memory, our_memory_left(run->admission), run->admission->max_memory);
+		our_report_sentence("client refused: it would take %" PRIu64
+				    " bytes of memory, and "
+				    "%" PRIu64 " of %" PRIu64 " are left (--max-memory, and "
+				    "ulimit -l)",
+				    session->memory, our_memory_left(session->admission),
+				    session->admission->max_memory);
 	return ret;
 }
 
@@ -104,18 +105,18 @@ static int take_connect_info(struct our_control *agent)
 
 int our_admit_client(struct our_control *listener, struct our_control **admitted)
 {
-	const struct our_run *server = our_run_of(listener);
+	const struct our_session *server = our_session_of(listener);
 	struct rdma_cm_id *cm_id = listener->cm_event.cm_id;
 	struct our_control *agent;
 	int ret;
 
-	ret = our_create_run(listener->config, server->options, OUR_AGENT, &agent);
+	ret = our_create_session(listener->config, server->run.options, OUR_AGENT, &agent);
 	if (ret) {
 		our_reject_request(listener, cm_id, ret);
 		our_note_failure(server->admission, ret);
 		return ret;
 	}
-	our_run_of(agent)->admission = server->admission;
+	our_session_of(agent)->admission = server->admission;
 	agent->cm_event = listener->cm_event;
 	our_adopt_id(agent, cm_id);
 	ret = take_connect_info(agent);
@@ -130,18 +131,18 @@ int our_admit_client(struct our_control *listener, struct our_control **admitted
 
 err_refuse:
 	our_reject_request(agent, cm_id, ret);
-	our_destroy_run(agent);
+	our_destroy_session(agent);
 	our_note_failure(server->admission, ret);
 	return ret;
 }
 
 void our_release_agent(struct our_control *agent, int error)
 {
-	struct our_admission *admission = our_run_of(agent)->admission;
-	uint64_t memory = our_run_of(agent)->memory;
+	struct our_admission *admission = our_session_of(agent)->admission;
+	uint64_t memory = our_session_of(agent)->memory;
 	bool accepted = agent->accepted;
 
-	our_destroy_run(agent);
+	our_destroy_session(agent);
 	our_note_leave(admission, memory, accepted, error); /* last: the server may end now */
 }
 

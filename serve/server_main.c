@@ -2,15 +2,15 @@
 /*
  * main of every server: reads the command line, and runs the stage's server. See program/stage.h.
  */
-#include "measure/run.h"
 #include "program/config.h"
 #include "program/stage.h"
 #include "program/stop.h"
 #include "serve/admission.h"
+#include "serve/session.h"
 
 static void count_accepted(struct our_control *agent)
 {
-	our_note_acceptance(our_run_of(agent)->admission);
+	our_note_acceptance(our_session_of(agent)->admission);
 }
 
 static size_t give_reason(struct our_control *control, int error, uint8_t *data)
@@ -44,16 +44,16 @@ int main(int argc, char **argv)
 	if (ret)
 		goto out_unprocess_options;
 	our_setup_config(&config, &our_stage, &our_stage.waiting, &options);
-	ret = our_create_run(&config.config, &options, OUR_LISTENER, &listener);
+	ret = our_create_session(&config.config, &options, OUR_LISTENER, &listener);
 	if (ret)
 		goto out_ignore_signals;
 	config.config.established = count_accepted;
 	config.config.refuse = give_reason;
 	our_open_admission(&admission, &options);
-	our_run_of(listener)->admission = &admission;
+	our_session_of(listener)->admission = &admission;
 
 	ret = our_stage.listener(listener);
-	our_destroy_run(listener);
+	our_destroy_session(listener);
 out_ignore_signals:
 	our_ignore_signals();
 out_unprocess_options:

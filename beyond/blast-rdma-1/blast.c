@@ -7,8 +7,8 @@
 
 #include "beyond/blast-rdma-1/blast_rdma.h"
 #include "common/roles.h"
-#include "measure/run.h"
 #include "program/report.h"
+#include "serve/session.h"
 
 #define MAX_BUFFERS (1u << 20)
 
@@ -85,7 +85,7 @@ int our_check_stream(struct our_control *client)
 
 int our_stream_writes_check(struct our_control *agent)
 {
-	our_run_of(agent)->memory =
+	our_session_of(agent)->memory =
 		our_memory_of_buffers(OUR_AGENT_BUFFERS, our_run_of(agent)->data_size);
 	return 0;
 }

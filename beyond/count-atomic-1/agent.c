@@ -10,10 +10,10 @@
 
 #include "beyond/count-atomic-1/count_atomic.h"
 #include "common/roles.h"
-#include "measure/run.h"
 #include "program/report.h"
 #include "program/stage.h"
 #include "serve/serve.h"
+#include "serve/session.h"
 
 const struct our_program our_count_server_program = {
 	.summary = "Lets clients count in its memory, sleeps meanwhile, and compares the sum.",
@@ -80,7 +80,7 @@ static void depart(struct our_control *agent, const struct our_exchange *exchang
 /* All clients have the same words: the only memory that a client takes is its queues. */
 int our_count_check(struct our_control *agent)
 {
-	our_run_of(agent)->memory = our_memory_of_buffers(0, our_run_of(agent)->data_size);
+	our_session_of(agent)->memory = our_memory_of_buffers(0, our_run_of(agent)->data_size);
 	return 0;
 }
 

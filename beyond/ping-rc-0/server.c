@@ -14,10 +14,10 @@
 
 #include "beyond/ping-rc-0/bare.h"
 #include "common/roles.h"
-#include "measure/run.h"
 #include "program/report.h"
 #include "serve/admission.h"
 #include "serve/serve.h"
+#include "serve/session.h"
 
 #define BACKLOG  1024 /* clients that wait while others are served */
 #define PAUSE_MS 1000 /* before it tries again what something was lacking for */
@@ -140,7 +140,7 @@ static int await_client(struct our_control *listener, int *client)
 			return errno;
 		if (lacking != errno) {
 			lacking = our_report_error("accept", errno, "clients have to wait");
-			our_note_failure(our_run_of(listener)->admission, lacking);
+			our_note_failure(our_session_of(listener)->admission, lacking);
 		}
 		poll(&fds[2], 1, PAUSE_MS);
 	}
@@ -149,14 +149,14 @@ static int await_client(struct our_control *listener, int *client)
 /* Gives the client's socket to an agent; closes it if there is no memory for one. */
 static int make_agent(struct our_control *listener, int client, struct our_control **made)
 {
-	const struct our_run *server = our_run_of(listener);
+	const struct our_session *server = our_session_of(listener);
 	struct our_control *agent;
 	int ret;
 
-	ret = our_create_run(listener->config, server->options, OUR_AGENT, &agent);
+	ret = our_create_session(listener->config, server->run.options, OUR_AGENT, &agent);
 	if (ret)
 		goto err_close;
-	our_run_of(agent)->admission = server->admission;
+	our_session_of(agent)->admission = server->admission;
 	ret = our_admit(server->admission, 0);
 	if (ret)
 		goto err_destroy_control_struct;
@@ -172,7 +172,7 @@ err_dismiss:
 	our_release_agent(agent, ret);
 	return ret;
 err_destroy_control_struct:
-	our_destroy_run(agent);
+	our_destroy_session(agent);
 err_close:
 	close(client);
 	our_note_failure(server->admission, ret);
@@ -182,7 +182,7 @@ err_close:
 /* If one client is refused, or fails, the next is still served. */
 int our_bare_listener(struct our_control *listener)
 {
-	struct our_admission *admission = our_run_of(listener)->admission;
+	struct our_admission *admission = our_session_of(listener)->admission;
 	struct our_control *agent;
 	int client = -1, ret;
 

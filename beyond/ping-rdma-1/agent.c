@@ -10,11 +10,11 @@
 #include "beyond/ping-rdma-1/one_sided.h"
 #include "common/clock.h"
 #include "common/roles.h"
-#include "measure/run.h"
 #include "ping-sr-2/keepalive.h"
 #include "program/report.h"
 #include "program/stage.h"
 #include "serve/serve.h"
+#include "serve/session.h"
 
 const struct our_program our_ping_rdma_server_program = {
 	.summary = "Lets clients write to its memory and read from it, and sleeps meanwhile.",
@@ -24,7 +24,7 @@ const struct our_program our_ping_rdma_server_program = {
 
 int our_ping_rdma_check(struct our_control *agent)
 {
-	our_run_of(agent)->memory =
+	our_session_of(agent)->memory =
 		our_memory_of_buffers(OUR_AGENT_BUFFERS, our_run_of(agent)->data_size);
 	return 0;
 }

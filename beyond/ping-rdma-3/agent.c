@@ -10,10 +10,10 @@
 #include "beyond/ping-rdma-3/watch.h"
 #include "common/clock.h"
 #include "common/roles.h"
-#include "measure/run.h"
 #include "ping-sr-0/ping.h"
 #include "program/stage.h"
 #include "serve/serve.h"
+#include "serve/session.h"
 
 const struct our_program our_ping_watch_server_program = {
 	.summary = "Waits for clients, and writes every message that appears in its memory back.",
@@ -23,7 +23,7 @@ const struct our_program our_ping_watch_server_program = {
 
 int our_ping_watch_check(struct our_control *agent)
 {
-	our_run_of(agent)->memory =
+	our_session_of(agent)->memory =
 		our_memory_of_buffers(OUR_PING_BUFFERS, our_run_of(agent)->data_size);
 	return our_check_watch(agent);
 }

@@ -13,11 +13,11 @@
 #include <unistd.h>
 
 #include "beyond/ping-reconnect-2/reconnect.h"
-#include "measure/run.h"
 #include "ping-sr-0/ping.h"
 #include "ping-sr-1/connect_info.h"
 #include "ping-sr-4/server.h"
 #include "program/report.h"
+#include "serve/session.h"
 
 #define LINE 13 /* bytes: a number below OUR_COUNT_UNLIMITED, and a newline */
 
@@ -68,7 +68,7 @@ static int check_place(struct our_control *agent, const struct our_place *place,
 	our_report_sentence("client refused: it has answers to %" PRIu64 " messages, and its "
 			    "journal has %" PRIu64 ": is this the same folder (--journal)?",
 			    place->first, done);
-	our_run_of(agent)->refusal_reason = OUR_REFUSED_NO_SENSE;
+	our_session_of(agent)->refusal_reason = OUR_REFUSED_NO_SENSE;
 	return EPROTO;
 }
 

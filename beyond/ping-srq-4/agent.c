@@ -11,11 +11,11 @@
 #include "beyond/ping-srq-4/pool.h"
 #include "common/clock.h"
 #include "common/roles.h"
-#include "measure/run.h"
 #include "measure/user_data.h"
 #include "ping-sr-1/connect_info.h"
 #include "program/report.h"
 #include "program/stage.h"
+#include "serve/session.h"
 
 #define MAX_SEND       1  /* at a time */
 #define BYTES_OF_ENTRY 64 /* estimated: of a CQ */
@@ -30,16 +30,15 @@ const struct our_program our_pool_server_program = {
 int our_pool_check(struct our_control *agent)
 {
 	struct our_run *run = our_run_of(agent);
-	run->memory = sizeof(struct our_pooled) +
-		      (our_pool_receives() + MAX_SEND) * (uint64_t)BYTES_OF_ENTRY;
+
+	our_session_of(agent)->memory = sizeof(struct our_pooled) +
+					(our_pool_receives() + MAX_SEND) * (uint64_t)BYTES_OF_ENTRY;
 	if (run->data_size <= our_pool_buffer())
 		return 0;
 	our_report_sentence("client refused: its messages have %u bytes, and a receive of the pool "
 			    "%u (--buffer)",
 			    run->data_size, our_pool_buffer());
-	run->refusal_reason = OUR_REFUSED_SIZE;
-	run->refusal_limit = our_pool_buffer();
-	return ERANGE;
+	return our_note_refusal(agent, OUR_REFUSED_SIZE, our_pool_buffer());
 }
 
 static int start(struct our_control *agent, void *state)

@@ -9,12 +9,12 @@
 
 #include "beyond/ping-srq-4/pool.h"
 #include "common/roles.h"
-#include "measure/run.h"
 #include "ping-sr-1/connect_info.h"
 #include "ping-sr-4/channels.h"
 #include "program/options.h"
 #include "program/report.h"
 #include "serve/admission.h"
+#include "serve/session.h"
 
 static uint64_t receives = 64, buffer_size = 65536;
 
@@ -93,7 +93,7 @@ static int create_pool(const struct our_control *agent, struct our_pool **create
 	if (!pool)
 		return our_report_error("calloc", ENOMEM, NULL);
 	pool->options = our_options_of(agent);
-	pool->admission = our_run_of(agent)->admission;
+	pool->admission = our_session_of(agent)->admission;
 	pool->limit = quarter;
 	pool->batch = senders_wait(agent) ? quarter : 1;
 	ret = take_memory(pool);
@@ -138,8 +138,7 @@ static int check_room(struct our_control *agent, const struct our_pool *pool)
 	our_report_sentence("client refused: on iWARP each client needs %d receives of the pool, "
 			    "and %u are for %u clients (--pool)",
 			    OUR_SHARE, our_pool_receives(), most);
-	our_run_of(agent)->refusal_reason = OUR_REFUSED_MAX_CLIENTS;
-	our_run_of(agent)->refusal_limit = most;
+	our_note_refusal(agent, OUR_REFUSED_MAX_CLIENTS, most);
 	return EBUSY;
 }
 

@@ -6,10 +6,10 @@
  */
 #include "beyond/ping-rdma-1/one_sided.h"
 #include "beyond/pubsub-rdma-1/publication.h"
-#include "measure/run.h"
 #include "program/options.h"
 #include "program/stage.h"
 #include "serve/serve.h"
+#include "serve/session.h"
 
 const struct our_program our_pubsub_reads_server_program = {
 	.summary = "Publishes a record that it changes again and again, and lets clients read it.",
@@ -19,7 +19,8 @@ const struct our_program our_pubsub_reads_server_program = {
 
 int our_pubsub_reads_check(struct our_control *agent)
 {
-	our_run_of(agent)->memory = 0; /* the record is there already, or serves the others, too */
+	our_session_of(agent)->memory =
+		0; /* the record is there already, or serves the others, too */
 	return our_check_record_wanted(agent);
 }
 

@@ -12,9 +12,9 @@
 #include "beyond/pubsub-rdma-1/publication.h"
 #include "beyond/pubsub-rdma-1/record.h"
 #include "common/clock.h"
-#include "measure/run.h"
 #include "ping-sr-1/connect_info.h"
 #include "program/report.h"
+#include "serve/session.h"
 
 #define PAGE 4096
 
@@ -69,9 +69,7 @@ int our_check_record_wanted(struct our_control *agent)
 	our_report_sentence("client refused: it wants a record of %" PRIu32
 			    " bytes, and this one has %" PRIu32 " (--record)",
 			    run->data_size, size);
-	run->refusal_reason = OUR_REFUSED_SIZE;
-	run->refusal_limit = size;
-	return ERANGE;
+	return our_note_refusal(agent, OUR_REFUSED_SIZE, size);
 }
 
 /* Waits until `due_ns`; returns whether the publication goes on. */

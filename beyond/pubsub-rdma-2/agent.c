@@ -12,9 +12,9 @@
 #include "beyond/pubsub-rdma-1/record.h"
 #include "common/clock.h"
 #include "common/roles.h"
-#include "measure/run.h"
 #include "program/stage.h"
 #include "serve/serve.h"
+#include "serve/session.h"
 
 #define NO_ACCESS 0
 
@@ -34,7 +34,7 @@ struct subscription {
 
 int our_pubsub_writes_check(struct our_control *agent)
 {
-	our_run_of(agent)->memory =
+	our_session_of(agent)->memory =
 		our_memory_of_buffers(OUR_AGENT_BUFFERS, our_run_of(agent)->data_size);
 	return our_check_record_wanted(agent);
 }

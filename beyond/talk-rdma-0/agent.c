@@ -7,11 +7,11 @@
 
 #include "beyond/talk-rdma-0/talk.h"
 #include "common/roles.h"
-#include "measure/run.h"
 #include "ping-sr-1/connect_info.h"
 #include "program/report.h"
 #include "program/stage.h"
 #include "serve/serve.h"
+#include "serve/session.h"
 
 const struct our_program our_talk_server_program = {
 	.summary = "Writes each line of stdin into the client's memory, and shows what the client "
@@ -25,14 +25,12 @@ int our_talk_check(struct our_control *agent)
 {
 	struct our_run *run = our_run_of(agent);
 
-	run->memory = our_memory_of_buffers(OUR_TALK_BUFFERS, run->data_size);
+	our_session_of(agent)->memory = our_memory_of_buffers(OUR_TALK_BUFFERS, run->data_size);
 	if (run->data_size == OUR_SLOT)
 		return 0;
 	our_report_sentence("client refused: its messages have %u bytes: is it %s/client?",
 			    run->data_size, run->options->program->stage);
-	run->refusal_reason = OUR_REFUSED_SIZE;
-	run->refusal_limit = OUR_SLOT;
-	return ERANGE;
+	return our_note_refusal(agent, OUR_REFUSED_SIZE, OUR_SLOT);
 }
 
 /* It describes its slot when it knows the client's. */

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "blast-sr-2/blast.h"
-#include "measure/run.h"
 #include "ping-sr-1/connect_info.h"
 #include "program/stage.h"
+#include "serve/session.h"
 #include "tests/fuzz/fuzz.h"
 
 #define SHORTEST    16 /* count and size */
@@ -59,7 +59,8 @@ static int check_decoding(const uint8_t *data, size_t length, struct our_connect
 	return 0;
 }
 
-static struct our_run run; /* the agent's */
+static struct our_session session; /* the agent's */
+static const struct our_run *run = &session.run;
 
 /* The client is told the reason, and the limit that it was. */
 static void check_refusal(struct our_control *agent, int ret)
@@ -91,15 +92,15 @@ static void check_acceptance(const struct our_connect_info *info)
 {
 	uint64_t memory;
 
-	fuzz_claim(!*fuzz_stderr() && !run.refusal_reason);
-	fuzz_claim(run.count == info->count && run.data_size == info->data_size);
-	fuzz_claim(run.has_extension == info->has_extension);
-	fuzz_claim(run.count && run.count <= our_client_limits.max_count);
-	fuzz_claim(run.data_size && run.data_size <= our_client_limits.max_size);
-	fuzz_claim(run.n_data_buffers == info->n_data_buffers);
-	fuzz_claim(run.n_data_buffers && run.n_data_buffers <= our_blast_options.max_buffers);
+	fuzz_claim(!*fuzz_stderr() && !session.refusal_reason);
+	fuzz_claim(run->count == info->count && run->data_size == info->data_size);
+	fuzz_claim(run->has_extension == info->has_extension);
+	fuzz_claim(run->count && run->count <= our_client_limits.max_count);
+	fuzz_claim(run->data_size && run->data_size <= our_client_limits.max_size);
+	fuzz_claim(run->n_data_buffers == info->n_data_buffers);
+	fuzz_claim(run->n_data_buffers && run->n_data_buffers <= our_blast_options.max_buffers);
 	fuzz_claim(!__builtin_mul_overflow(info->n_data_buffers, info->data_size, &memory));
-	fuzz_claim(run.memory >= memory); /* what it is charged for is all that it gets */
+	fuzz_claim(session.memory >= memory); /* what it is charged for is all that it gets */
 }
 
 /* Takes it, with `behind` in the memory behind it, which is nobody's to look at. */
@@ -111,15 +112,15 @@ static int take(struct our_control *agent, const uint8_t *data, size_t length, i
 
 	memset(request.private_data, behind, sizeof(request.private_data));
 	memcpy(request.private_data, data, length);
-	run = (struct our_run){ .options = &options };
-	*agent = (struct our_control){ .user = &run };
+	session = (struct our_session){ .run = { .options = &options } };
+	*agent = (struct our_control){ .user = &session };
 	fuzz_listen();
 	ret = our_private_data.take(agent, &request);
 	if (!ret)
 		ret = our_blast_check(agent);
 	/* What was not taken is not there; of buffers the workload has the last word. */
-	if (ret && run.refusal_reason != OUR_REFUSED_BUFFERS)
-		fuzz_claim(!run.count && !run.data_size && !run.n_data_buffers);
+	if (ret && session.refusal_reason != OUR_REFUSED_BUFFERS)
+		fuzz_claim(!run->count && !run->data_size && !run->n_data_buffers);
 	return ret;
 }
 
@@ -136,7 +137,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	decoded = check_decoding(data, length, &info);
 	ret = take(&agent, data, length, 0);
 	fuzz_claim(take(&agent, data, length, 0xff) == ret);
-	fuzz_claim((decoded != 0) == (run.refusal_reason == OUR_REFUSED_NO_SENSE));
+	fuzz_claim((decoded != 0) == (session.refusal_reason == OUR_REFUSED_NO_SENSE));
 	if (ret)
 		check_refusal(&agent, ret);
 	else

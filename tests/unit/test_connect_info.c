@@ -8,10 +8,10 @@
 
 #include "blast-sr-2/blast.h"
 #include "common/roles.h"
-#include "measure/run.h"
 #include "ping-sr-1/connect_info.h"
 #include "program/stage.h"
 #include "serve/admission.h"
+#include "serve/session.h"
 #include "tests/unit/unit.h"
 
 #define LIMIT_COUNT   1000
@@ -154,8 +154,11 @@ static int take(struct our_control *agent, const struct our_cm_event *request)
 
 UNIT_TESTS(limits_are_kept_and_told, UNIT_LENGTH(asked))
 {
-	struct our_run run = { .options = &options, .count = 77, .data_size = 77 };
-	struct our_control agent = { .user = &run };
+	struct our_session session = {
+		.run = { .options = &options, .count = 77, .data_size = 77 }
+	};
+	const struct our_run *run = &session.run;
+	struct our_control agent = { .user = &session };
 	uint8_t told[OUR_MAX_PRIVATE_DATA];
 	const struct asked *one = &asked[_i];
 	struct our_cm_event request = { .private_data_length = OUR_CONNECT_INFO_LENGTH };
@@ -165,13 +168,13 @@ UNIT_TESTS(limits_are_kept_and_told, UNIT_LENGTH(asked))
 	capture_start();
 	ck_assert_int_eq(take(&agent, &request), one->ret);
 	if (!one->ret) {
-		ck_assert_uint_eq(run.count, one->info.count);
-		ck_assert_uint_eq(run.data_size, one->info.data_size);
-		ck_assert_uint_eq(run.n_data_buffers, one->info.n_data_buffers);
-		ck_assert(run.has_extension);
-		ck_assert_uint_eq(run.memory,
-				  our_memory_of_buffers(run.n_data_buffers, run.data_size) +
-					  run.n_data_buffers * our_blast_options.sge *
+		ck_assert_uint_eq(run->count, one->info.count);
+		ck_assert_uint_eq(run->data_size, one->info.data_size);
+		ck_assert_uint_eq(run->n_data_buffers, one->info.n_data_buffers);
+		ck_assert(run->has_extension);
+		ck_assert_uint_eq(session.memory,
+				  our_memory_of_buffers(run->n_data_buffers, run->data_size) +
+					  run->n_data_buffers * our_blast_options.sge *
 						  sizeof(struct ibv_sge));
 		ck_assert_str_eq(captured_stderr(), "");
 		return;
@@ -198,8 +201,8 @@ UNIT_TESTS(limits_are_those_of_the_help, UNIT_LENGTH(by_default))
 {
 	struct our_connect_info info = { by_default[_i].count, by_default[_i].data_size, 1, true };
 	struct our_cm_event request = { .private_data_length = OUR_CONNECT_INFO_LENGTH };
-	struct our_run run = { .options = &options };
-	struct our_control agent = { .user = &run };
+	struct our_session session = { .run = { .options = &options } };
+	struct our_control agent = { .user = &session };
 
 	our_encode_connect_info(&info, request.private_data);
 	capture_start();
@@ -226,8 +229,8 @@ UNIT_TESTS(what_kept_the_server_from_serving_is_told, UNIT_LENGTH(failures))
 	const struct our_options three = { .clients = 3, .max_clients = 2, .max_memory = 100 };
 	struct our_admission admission;
 	const struct our_config config = { .timeout_s = 1 };
-	struct our_run run = { .options = &three, .admission = &admission };
-	struct our_control client = { 0 }, server = { .config = &config, .user = &run };
+	struct our_session session = { .run = { .options = &three }, .admission = &admission };
+	struct our_control client = { 0 }, server = { .config = &config, .user = &session };
 	uint8_t told[OUR_MAX_PRIVATE_DATA];
 	struct our_refusal refusal;
 	char text[128];
