@@ -67,7 +67,7 @@ static void start_to_close(struct our_control *control)
 
 	if (!control->qp)
 		return;
-	if (has_channel && control->config->waiting.cm->start_call)
+	if (has_channel && control->config->waiting.cm->calls_block)
 		our_disconnect(control);
 	else
 		our_private(control)->answers = our_start_disconnect(control) && has_channel;

@@ -159,10 +159,23 @@ int our_report_no_channel(const struct our_control *control, int error)
 			      OUR_NO_DEVICE_ADVICE);
 }
 
+static void limit_call(const struct our_control *control, uint64_t seconds)
+{
+	if (control->config->waiting.cm->calls_block && control->config->limit_call)
+		control->config->limit_call((unsigned int)seconds);
+}
+
 void our_start_cm_call(struct our_control *control)
 {
-	if (control->config->waiting.cm->start_call)
-		control->config->waiting.cm->start_call(control);
+	/* rdma_disconnect waits for the peer, which may be busy for a long time. */
+	limit_call(control, our_private(control)->leaving ? our_disconnect_limit_s(control)
+							  : control->config->timeout_s);
+}
+
+int our_end_cm_call(const struct our_control *control, int called)
+{
+	limit_call(control, 0);
+	return called == EINTR && !our_stop_requested(control->stop) ? ETIMEDOUT : called;
 }
 
 void our_stop_watching(struct our_control *control)

@@ -41,16 +41,22 @@ void our_dealloc_pd(struct our_control *control)
 
 int our_create_cq(struct our_control *control)
 {
+	const struct our_completion_ops *ops = control->config->waiting.completions;
+
 	if (!our_shares_cq(control))
-		return control->config->waiting.completions->create_cq(control);
+		return ops->create_cq ? ops->create_cq(control) : our_make_cq(control, NULL);
 	control->cq = control->device->cq;
 	return 0;
 }
 
 void our_destroy_cq(struct our_control *control)
 {
-	if (!our_shares_cq(control))
-		control->config->waiting.completions->destroy_cq(control);
+	const struct our_completion_ops *ops = control->config->waiting.completions;
+
+	if (!our_shares_cq(control) && ops->destroy_cq)
+		ops->destroy_cq(control);
+	else if (!our_shares_cq(control))
+		our_free_cq(control);
 	control->cq = NULL;
 }
 

@@ -224,16 +224,12 @@ struct our_cm_ops {
 
 	/*
 	 * Creates control->cm_channel and cm_state, before there is an id, and destroys them after
-	 * the id. May be NULL.
+	 * the id. NULL: there are none.
 	 */
 	int (*create)(struct our_control *control);
 	void (*destroy)(struct our_control *control);
 
-	/*
-	 * A CM call comes next, and then its event: starts the limit of a call that blocks. May be
-	 * NULL.
-	 */
-	void (*start_call)(struct our_control *control);
+	bool calls_block; /* until the event has come: see our_end_cm_call */
 
 	/* The tear-down begins: from here on only the caller touches the QP. May be NULL. */
 	void (*stop_watching)(struct our_control *control);
@@ -316,6 +312,14 @@ void our_reject_request(struct our_control *control, struct rdma_cm_id *cm_id, i
 int our_how_ended(struct our_control *control);
 
 /*
+ * For tables whose calls block: ends the time limit that the library has set before the call (--timeout, or
+ * our_disconnect_limit_s), by config->limit_call. Only a signal can interrupt such a call, which is inside
+ * librdmacm. `called` is the call's result. Returns it; ETIMEDOUT for EINTR, unless the program was
+ * asked to stop.
+ */
+int our_end_cm_call(const struct our_control *control, int called);
+
+/*
  * How long to wait for the RDMA_CM_EVENT_DISCONNECTED that answers rdma_disconnect. If the id is
  * destroyed earlier, a lost request is not repeated, and the peer never learns of it. Returns
  * seconds, never 0: long enough for a request to be repeated once, and longer after a complete run
@@ -346,7 +350,10 @@ int our_wake_fd(const struct our_control *control);
 struct our_completion_ops {
 	const char *name;
 
-	/* Create control->cq (our_make_cq) and what is waited with, completion_state; destroy both. */
+	/*
+	 * Create control->cq (our_make_cq) and what is waited with, completion_state; destroy both.
+	 * NULL: a CQ without a channel is enough.
+	 */
 	int (*create_cq)(struct our_control *control);
 	void (*destroy_cq)(struct our_control *control);
 

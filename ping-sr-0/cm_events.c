@@ -1,48 +1,14 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * ping-sr-0: the simplest way to wait for the connection manager: the calls wait. An id without an
- * event channel is synchronous: each CM call blocks until its event comes, and leaves it in
- * cm_id->event.
+ * event channel is synchronous: librdmacm gives it one of its own, and each CM call blocks until its
+ * event comes, and leaves it in cm_id->event.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 
 #include "common/waiting.h"
-
-static int create(struct our_control *control)
-{
-	control->cm_channel = NULL; /* librdmacm gives each id its own channel */
-	return 0;
-}
-
-static void destroy(struct our_control *control)
-{
-	(void)control;
-}
-
-/* The calls block inside librdmacm; only a signal can interrupt one. */
-static void limit_call(const struct our_control *control, unsigned int seconds)
-{
-	if (control->config->limit_call)
-		control->config->limit_call(seconds);
-}
-
-static void start_call(struct our_control *control)
-{
-	/* rdma_disconnect waits for the peer, which may be busy for a long time. */
-	uint64_t limit_s = our_private(control)->leaving ? our_disconnect_limit_s(control)
-							 : control->config->timeout_s;
-
-	limit_call(control, (unsigned int)limit_s);
-}
-
-/* Ends what our_start_cm_call began; `called` is what the call returned. */
-static int end_cm_call(const struct our_control *control, int called)
-{
-	limit_call(control, 0);
-	return called == EINTR && !our_stop_requested(control->stop) ? ETIMEDOUT : called;
-}
 
 /*
  * Looks at the event that ended a call, and waits for the next one while it is one to ignore.
@@ -130,7 +96,7 @@ static int await(struct our_control *control, enum rdma_cm_event_type expected, 
 	if (expected == RDMA_CM_EVENT_CONNECT_REQUEST)
 		return await_connect_request(control);
 
-	called = end_cm_call(control, await_own_event(control, called));
+	called = our_end_cm_call(control, await_own_event(control, called));
 	/*
 	 * The call has not waited, or a signal has interrupted it, but the request has been sent.
 	 */
@@ -175,9 +141,7 @@ static int ended(struct our_control *control)
 
 const struct our_cm_ops our_cm_synchronous = {
 	.name = "synchronous CM calls",
-	.create = create,
-	.destroy = destroy,
-	.start_call = start_call,
+	.calls_block = true,
 	.await = await,
 	.migrate = migrate,
 	.await_end = await_end,

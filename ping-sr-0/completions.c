@@ -7,16 +7,6 @@
 
 #define POLLS_A_MOMENT 64 /* looking at the clock and the CM costs as much as a few polls */
 
-static int create_cq(struct our_control *control)
-{
-	return our_make_cq(control, NULL); /* ibv_create_cq */
-}
-
-static void destroy_cq(struct our_control *control)
-{
-	our_free_cq(control); /* ibv_destroy_cq */
-}
-
 /* If the wait has to end, polls the CQ once more before it returns the reason. */
 static int await(struct our_control *control)
 {
@@ -37,7 +27,5 @@ static int await(struct our_control *control)
 
 const struct our_completion_ops our_busy_polling = {
 	.name = "busy polling",
-	.create_cq = create_cq,
-	.destroy_cq = destroy_cq,
 	.await = await,
 };

@@ -11,16 +11,6 @@
 
 #define NAP_NS 50000 /* and as much again, at most: the kernel's timer slack, prctl(2) */
 
-static int create_cq(struct our_control *control)
-{
-	return our_make_cq(control, NULL); /* ibv_create_cq */
-}
-
-static void destroy_cq(struct our_control *control)
-{
-	our_free_cq(control); /* ibv_destroy_cq */
-}
-
 /* When there is nothing to wait for any more, polls the CQ once more before it says so. */
 static int poll_with(struct our_control *control, void (*pause_once)(void))
 {
@@ -61,14 +51,10 @@ static int await_napping(struct our_control *control)
 
 const struct our_completion_ops our_polling_yields = {
 	.name = "polling, with sched_yield",
-	.create_cq = create_cq,
-	.destroy_cq = destroy_cq,
 	.await = await_yielding,
 };
 
 const struct our_completion_ops our_polling_naps = {
 	.name = "polling, with naps",
-	.create_cq = create_cq,
-	.destroy_cq = destroy_cq,
 	.await = await_napping,
 };

@@ -40,12 +40,19 @@ static const struct our_completion_ops *const ways_to_wait[] = {
 
 static int create_cq(struct our_control *control)
 {
-	return ways_to_wait[way - 1]->create_cq(control);
+	const struct our_completion_ops *ops = ways_to_wait[way - 1];
+
+	return ops->create_cq ? ops->create_cq(control) : our_make_cq(control, NULL);
 }
 
 static void destroy_cq(struct our_control *control)
 {
-	ways_to_wait[way - 1]->destroy_cq(control);
+	const struct our_completion_ops *ops = ways_to_wait[way - 1];
+
+	if (ops->destroy_cq)
+		ops->destroy_cq(control);
+	else
+		our_free_cq(control);
 }
 
 static int await(struct our_control *control)
