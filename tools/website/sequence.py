@@ -9,7 +9,6 @@ import os
 import re
 from dataclasses import dataclass
 
-from .pages import TOP
 from .sources import NotThere, function
 
 README = "ping-sr-0"
@@ -75,14 +74,11 @@ class Call:
     path: str
     function: str
 
-    def line(self) -> int:
-        """The line of the file that has the call."""
+    def check(self) -> None:
+        """Raises NotThere, unless the function has the call."""
         body = function(self.path, self.function)
-        found = re.search(rf"^(?!\s*(?:/\*|\* )).*\b{self.verb}\(", body, re.MULTILINE)
-        if not found:
+        if not re.search(rf"^(?!\s*(?:/\*|\* )).*\b{self.verb}\(", body, re.MULTILINE):
             raise NotThere(f"{self.function} in {self.path} does not call {self.verb}")
-        above = (TOP / self.path).read_text().partition(body)[0] + body[: found.start()]
-        return above.count("\n") + 1
 
 
 def calls() -> list[Call]:
@@ -96,6 +92,7 @@ def table() -> str:
     rows = ["| side | verb | where |", "|---|---|---|"]
     for call in calls():
         note = " (not on iWARP)" if call.function in NOT_ON_IWARP else ""
-        link = f"[{call.path}:{call.line()}]({os.path.relpath(call.path, README)})"
+        call.check()
+        link = f"[{call.path}]({os.path.relpath(call.path, README)})"
         rows.append(f"| {call.side} | `{call.verb}`{note} | {link}, `{call.function}` |")
     return "\n".join(rows) + "\n"
