@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from . import cut, edit, over_sim, sim, trees
+from . import cut, edit, make_sim, over_sim, trees
 from .reasons import printable
 from .trees import TOP
 
@@ -161,8 +161,8 @@ def check(bug: Bug, tree: Path) -> str:
     """Empty if the fault is repaired; else the reason why it is not."""
     for sanitizer in dict.fromkeys((bug.sanitizer, "asan")):
         try:
-            why = sim.check(tree, bug.stage, bug.role, over_sim.TESTS, sanitizer)[1]
-        except sim.DoesNotBuild as reason:
+            why = make_sim.check(tree, bug.stage, bug.role, over_sim.TESTS, sanitizer)[1]
+        except make_sim.DoesNotBuild as reason:
             return f"{UNBUILT}{reason}"
         if why:
             return why

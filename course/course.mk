@@ -42,7 +42,7 @@ grade: ## DIR=mine: grade a solution (JSON=file: also as JSON; SEED=1: draw the 
 sim: ## DIR=mine ROLE=client TESTS=odd: run tests over the simulated device that make grade names, on this machine
 	$(call needs,DIR ROLE TESTS)
 	$(call ready,build,course-build)
-	@python3 -B -m course.sim "$(DIR)" "$(ROLE)" "$(TESTS)"
+	@python3 -B -m course.make_sim "$(DIR)" "$(ROLE)" "$(TESTS)"
 
 # Built once, and not by each grading.
 grade-all: ## DIR=submissions: grade all folders and zips in it, or of a zip (CSV=file: if it is there, go on with it; SECONDS=1200: limit for each; SEED=1: see course/grading.md)

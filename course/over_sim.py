@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Runs a student's client or server over the simulated device, against the project's own program of the other side.
 
-Place: the grader runs it beside the jail, which only the student's program enters; sim.py calls it on this machine. Contract:
+Place: the grader runs it beside the jail, which only the student's program enters; make_sim.py calls it on this machine. Contract:
 it prints "ok" with the number of runs, or "not ok", the reason, and the command that repeats the run. Exit status: 0 or 1.
 A run is right if all programs end by themselves, with the status that is due, and leave nothing behind; each group of tests
 says what else is due. In the grader the student's program writes only to a file of its own: all else is somebody else's word.
@@ -17,9 +17,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from . import simulation
-from .odd import ODD
-from .simulation import ADDRESS, OF_ITS_OWN, TOP, Lost, Run, calls_of, chosen, nth
+from tools import simulation
+from tools.simulation import ADDRESS, OF_ITS_OWN, TOP, Lost, Run, calls_of, chosen, nth
+
+from .odd_peers import ODD
 
 SIDES = {"server": 0, "client": 1}  # places among the programs of a run
 SEEDS = 25  # for each kind of device

@@ -27,7 +27,7 @@ TOP = Path(__file__).resolve().parents[1]
 TRACER = ("verbs-trace/verbs-trace", "verbs-trace/libverbs-trace.so")
 LOADED = "verbs-sim/libverbs-sim.so"  # into a program over the simulated device, by its path
 SIMULATOR = ("verbs-sim/verbs-sim", "build/course/enter", "build/tests/peer", "build/course/corrupt", "build/course/misnumber",
-             "course/over_sim.py", "course/odd.py", "course/simulation.py")  # fmt: skip
+             "course/over_sim.py", "course/odd_peers.py", "tools/simulation.py")  # fmt: skip
 BUILD_S = 240
 AWAIT_S = 20
 CALLS_S = 20  # for all calls of a function from outside

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Runs of programs over the simulated device, as verbs-sim makes them.
 
-Place: used by over_sim.py and by tests/sim. Contract: a run has a bound in real time; what came of it is read from
+Place: used by course/over_sim.py and by tests/sim. Contract: a run has a bound in real time; what came of it is read from
 verbs-sim's last line. It needs nothing but the standard library: it also runs in the grader's jail.
 """
 
