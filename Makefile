@@ -82,7 +82,7 @@ $(BUILD)/nine/%/stage.o: FLAGS = -DCM=$(word 1,$(subst -, ,$*)) -DCOMPLETIONS=$(
 $(EVERY_WAY): $(call objects,$(wildcard ways/*.c))
 # Asked only when the program is linked: ways/io_uring.c is empty without liburing.
 $(EVERY_WAY): LIBS += $(shell echo "int main(void) { return 0; }" | $(CC) -x c - -luring -o /dev/null 2>/dev/null && echo -luring)
-$(EVENTS): $(BUILD)/bench/ping_rc_0_events.o
+$(EVENTS): $(BUILD)/beyond/ping-rc-0/events/stage.o
 # Connections by bare verbs: nothing that these programs have of the archives calls librdmacm; sanitizers and gcov keep all of it.
 $(call both,beyond/ping-rc-0) $(EVENTS): LIBS = $(if $(filter -fsanitize% --coverage,$(LDFLAGS)),-lrdmacm) -libverbs -pthread
 $(NINE) $(EVERY_WAY) $(EVENTS): $(BUILD)/serve/$$(@F)_main.o $(SUITE)
@@ -97,7 +97,7 @@ bare-events: $(EVENTS) ## build ping-rc-0 with a completion channel: build/ping-
 LIBRARY = $(BUILD)/libour_control.a
 LIBRARY_SOURCES = $(wildcard common/*.c) ping-sr-0/completions.c ping-sr-2/keepalive.c \
 		  ping-sr-4/cm_events.c ping-sr-4/completions.c
-OF_LIBRARY = $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c) beyond/ping-mt-4/client.c bench/registration.c)
+OF_LIBRARY = $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c) beyond/ping-mt-4/client.c)
 EXAMPLES = $(OF_LIBRARY) $(patsubst %.c,$(BUILD)/%,$(wildcard examples/plain/*.c))
 # Each is one file, which takes nothing of the suite: it has to compile as it is, by itself.
 ONE_FILE = $(call both,$(addprefix beyond/,ping-ep-0 ping-ud-0 mcast-ud-0))

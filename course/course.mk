@@ -86,7 +86,7 @@ mine-check: ## FILE=mine.c: test your own library in the lab (course/mine; SEED=
 mine-store: ## FILE=mine.c: run the key-value store on your own library, beside our stages (COUNT=1000: of gets and puts; ROUNDS=5)
 	$(call needs,FILE)
 	$(call ready,build lab,$(BUILD)/mine/store $(call both,beyond/pubsub-rdma-1 beyond/ping-rdma-1))
-	@lab/run -q -- bench/store-beside $(BUILD)/mine/store $(or $(COUNT),1000) $(or $(ROUNDS),5)
+	@lab/run -q -- course/mine/store-beside $(BUILD)/mine/store $(or $(COUNT),1000) $(or $(ROUNDS),5)
 
 # Figures are in the file itself.
 SLIDES = $(patsubst course/slides/%.md,$(BUILD)/slides/%.html,$(filter-out %-notes.md,$(wildcard course/slides/[0-9]*.md)))

@@ -39,7 +39,7 @@ $(TESTS)/unit-tests: $(TEST_OBJECTS) $(call checked,$(UNIT_PARTS)) $(TESTS)/chec
 # stages, also as clients that do wrong, and what tests/tracer traces. docs/drivers.md asks a driver one question with
 # probe, and drivers/test_simulation.py the simulated device, too.
 AGAINST = $(addprefix $(TESTS)/,peer parts patient sim/library)
-TRACED = $(addprefix $(TESTS)/tracer/,sins extended odd odd-address)
+TRACED = $(addprefix $(TESTS)/tracer/,sins extended harmless harmless-address)
 ODD = $(addprefix $(TESTS)/sim/,odd odd-thread odd-address ends libc search)
 PROBE = $(TESTS)/probe
 tracer-build: verbs-trace $(TRACED)

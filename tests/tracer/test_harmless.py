@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tracer.tracing import BUILT, LIMIT, TOOL, Ended, records, run, trace
 
-ODD = BUILT / "odd"
+HARMLESS = BUILT / "harmless"
 HOWS = (
     *("status", "_exit", "killed", "terminated", "aborts", "threads", "cancelled", "forks", "execs"),
     *("closes", "errno", "polls", "forks beside"),
@@ -23,7 +23,7 @@ class Harmless(unittest.TestCase):
 
     def both(self, how: str, *options: str) -> tuple[Ended, Ended]:
         """Without, and with."""
-        return run(ODD, how), trace(*options, ODD, how)
+        return run(HARMLESS, how), trace(*options, HARMLESS, how)
 
     def test_ends_as_it_would(self) -> None:
         """Exit status or signal, and stdout."""
@@ -36,12 +36,12 @@ class Harmless(unittest.TestCase):
 
     def test_signals_are_what_they_are(self) -> None:
         """The test itself: a signal's number, not 128 and it."""
-        self.assertEqual(trace(ODD, "killed").returncode, -signal.SIGKILL)
-        self.assertEqual(trace(ODD, "terminated").returncode, -signal.SIGTERM)
+        self.assertEqual(trace(HARMLESS, "killed").returncode, -signal.SIGKILL)
+        self.assertEqual(trace(HARMLESS, "terminated").returncode, -signal.SIGTERM)
 
     def test_address_sanitizer(self) -> None:
         """Its runtime refuses to start behind another library, unless it is told not to."""
-        program = BUILT / "odd-address"
+        program = BUILT / "harmless-address"
         ended = trace(program, "status", env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0"})
         self.assertEqual(ended.returncode, run(program, "status").returncode, ended.stderr)
         self.assertIn("ibv_get_device_list(", ended.stderr)
@@ -49,11 +49,11 @@ class Harmless(unittest.TestCase):
     def test_report_of_one_that_is_terminated(self) -> None:
         """It comes before the end, also that of one that leaves by _exit."""
         for how in ("terminated", "_exit"):
-            self.assertIn("ibv_get_device_list", trace("-c", ODD, how).stderr)
+            self.assertIn("ibv_get_device_list", trace("-c", HARMLESS, how).stderr)
 
     def test_a_line_without_room(self) -> None:
         """What does not fit is left out, and the line says so."""
-        (line,) = [r for r in records(trace("-jw", ODD, "polls many").stderr) if r.get("call") == "poll"]
+        (line,) = [r for r in records(trace("-jw", HARMLESS, "polls many").stderr) if r.get("call") == "poll"]
         self.assertIs(line["args"]["cut"], True)
         self.assertEqual((line["args"]["fds"][0]["fd"], line["result"]), (-(2**31), 0))
 
@@ -62,13 +62,13 @@ class Harmless(unittest.TestCase):
         for options in ((), ("-c",)):
             for _ in range(10):
                 with tempfile.TemporaryDirectory() as scratch:
-                    ended = trace(*options, "-o", f"{scratch}/trace", ODD, "busy")
+                    ended = trace(*options, "-o", f"{scratch}/trace", HARMLESS, "busy")
                     self.assertEqual(ended.returncode, -signal.SIGTERM, ended.stderr)
                     self.assertIn("ibv_wc_status_str", Path(scratch, "trace").read_text())
 
     def test_stderr_closed(self) -> None:
         """The trace goes on without the program's stderr."""
-        self.assertEqual(trace(ODD, "closes").stderr.count("ibv_get_device_list("), 6)
+        self.assertEqual(trace(HARMLESS, "closes").stderr.count("ibv_get_device_list("), 6)
 
     def test_stderr_fails(self) -> None:
         """It is full, or nobody reads it any more: the program ends as it would, and is not killed by our SIGPIPE."""
@@ -79,7 +79,7 @@ class Harmless(unittest.TestCase):
             for how in ("status", "threads"):
                 with self.subTest(how=how, stderr=stderr):
                     ends = [
-                        subprocess.run([*words, ODD, how], stdout=subprocess.PIPE, stderr=stderr, timeout=LIMIT, check=False)
+                        subprocess.run([*words, HARMLESS, how], stdout=subprocess.PIPE, stderr=stderr, timeout=LIMIT, check=False)
                         for words in ((), (TOOL,))
                     ]
                     self.assertEqual(ends[1].returncode, ends[0].returncode)
@@ -90,13 +90,13 @@ class Harmless(unittest.TestCase):
     def test_all_closed(self) -> None:
         """With a file it goes on, too; nothing goes into what the program has opened."""
         with tempfile.TemporaryDirectory() as scratch:
-            ended = trace("-o", f"{scratch}/trace", ODD, "closes all")
+            ended = trace("-o", f"{scratch}/trace", HARMLESS, "closes all")
             self.assertEqual((ended.returncode, ended.stderr), (0, ""))
             self.assertIn("ibv_get_device_list", Path(scratch, "trace").read_text())
 
     def test_threads(self) -> None:
         """Each line is whole, and each call is there."""
-        told = records(trace("-j", ODD, "threads").stderr)
+        told = records(trace("-j", HARMLESS, "threads").stderr)
         calls = [r for r in told if r.get("call") == "ibv_get_device_list"]
         self.assertEqual(len(calls), 1 + 8 * 5)
         self.assertEqual({r["thread"] for r in calls}, set(range(1, 10)))
@@ -104,7 +104,7 @@ class Harmless(unittest.TestCase):
     def test_waits(self) -> None:
         """poll(2) is what it is, and shown with -w only."""
         for options in ((), ("-w",)):
-            ended = trace("-j", *options, ODD, "polls")
+            ended = trace("-j", *options, HARMLESS, "polls")
             self.assertEqual(ended.returncode, 0, ended.stderr)
             calls = [r for r in records(ended.stderr) if r.get("call", "").endswith("poll")]
             waits = [(c["call"], c["result"], c.get("error"), c["args"]["fds"][0]["revents"]) for c in calls]
@@ -113,17 +113,17 @@ class Harmless(unittest.TestCase):
 
     def test_children(self) -> None:
         """Only with -f, and what is the parent's is no leak of the child's."""
-        told = {o: records(trace("-j", *o, ODD, "forks").stderr) for o in ((), ("-f",))}
+        told = {o: records(trace("-j", *o, HARMLESS, "forks").stderr) for o in ((), ("-f",))}
         self.assertEqual(len({r["pid"] for r in told[()]}), 1)
         self.assertEqual(len({r["pid"] for r in told[("-f",)]}), 2)
         self.assertEqual([r for r in told[("-f",)] if "accusation" in r], [])
-        rows = [r for r in records(trace("-j", "-c", "-f", ODD, "forks").stderr) if r.get("summary") == "ibv_get_device_list"]
+        rows = [r for r in records(trace("-j", "-c", "-f", HARMLESS, "forks").stderr) if r.get("summary") == "ibv_get_device_list"]
         self.assertEqual(sorted(r["calls"] for r in rows), [1, 2])
 
     def test_exec(self) -> None:
         """What the program becomes is traced with -f only."""
-        self.assertEqual(trace(ODD, "execs").stderr.count("ibv_get_device_list("), 1)
-        self.assertEqual(trace("-f", ODD, "execs").stderr.count("ibv_get_device_list("), 2)
+        self.assertEqual(trace(HARMLESS, "execs").stderr.count("ibv_get_device_list("), 1)
+        self.assertEqual(trace("-f", HARMLESS, "execs").stderr.count("ibv_get_device_list("), 2)
 
     def test_environment(self) -> None:
         """Programs that it starts do not see us."""
@@ -141,10 +141,10 @@ class Harmless(unittest.TestCase):
             there = Path(scratch, "verbs-trace")
             for how in ("status", "forks", "closes"):
                 with self.subTest(how=how):
-                    without, traced = run(ODD, how), run(there, ODD, how)
+                    without, traced = run(HARMLESS, how), run(there, HARMLESS, how)
                     self.assertEqual((traced.returncode, traced.stdout), (without.returncode, without.stdout))
                     self.assertIn("ibv_get_device_list(", traced.stderr)
-            executed = run(there, "-f", ODD, "execs").stderr
+            executed = run(there, "-f", HARMLESS, "execs").stderr
             self.assertEqual(executed.count("ibv_get_device_list("), 2)
             self.assertNotIn(scratch, run(there, "/bin/ls", "-l", "/proc/self/fd").stdout)
 
@@ -167,6 +167,6 @@ class Refused(unittest.TestCase):
     def test_usage(self) -> None:
         """Exit status 2."""
         self.refused(2, "no program given")
-        self.refused(2, "-s x", "-s", "x", ODD)
-        self.refused(2, "-o /nowhere/x", "-o", "/nowhere/x", ODD)
-        self.assertEqual(trace("-Z", ODD).returncode, 2)
+        self.refused(2, "-s x", "-s", "x", HARMLESS)
+        self.refused(2, "-o /nowhere/x", "-o", "/nowhere/x", HARMLESS)
+        self.assertEqual(trace("-Z", HARMLESS).returncode, 2)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Tests of verbs-trace: programs that end, or treat their descriptors and children, in odd ways: odd HOW.
+ * Tests of verbs-trace: programs that end, or treat their descriptors and children, in unusual ways, which
+ * verbs-trace must leave as they are: harmless HOW.
  * Each calls at least one verb; only "channel" needs a device.
  */
 #include <errno.h>

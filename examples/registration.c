@@ -2,8 +2,7 @@
 /*
  * What it costs to register memory, by size and size of pages; from which size on it is cheaper to
  * register data where they are than to copy them into registered memory; and how a cache of
- * registrations goes wrong. Place: registration.md has its results. Contract: it needs common/our_control.h
- * alone, and examples/store_server at the other end.
+ * registrations goes wrong. registration.md has results. The other end is examples/store_server.
  *
  *     registration ADDRESS
  */
