@@ -54,6 +54,6 @@ def sections(notes: bool = False) -> list[Section]:
             + ["ways/README.md", "ways/shared.md"]
             + [f"docs/{name}.md" for name in tools],
         ),
-        Section("Behind it", ["CONTRIBUTING.md", "CHANGELOG.md", "docs/course-map.md", "tests/README.md", "tests/evidence.md", "tests/drivers.md", "tests/planted-faults.md"]),
+        Section("Behind it", ["CONTRIBUTING.md", "CHANGELOG.md", "docs/course-map.md", "tests/README.md", "tests/evidence.md", "tests/drivers.md"]),
         *instructors,
     ]
