@@ -69,12 +69,6 @@ static void limit_wait(struct our_control *agent, const struct our_blast *blast,
 		agent->wait_until_ns = heard_ns + OUR_IDLE_NS;
 }
 
-static bool is_batch(const struct our_control *agent, const struct our_blast *blast)
-{
-	return blast->completed - blast->credited >= blast->credit_batch ||
-	       blast->completed == our_run_of(agent)->count;
-}
-
 /* Credits are returned when a batch of them is due, and no other message is ready. */
 static int react(struct our_control *agent, struct our_blast *blast,
 		 const struct our_completion *completion)
@@ -88,7 +82,10 @@ static int react(struct our_control *agent, struct our_blast *blast,
 	if (ret || our_completions_at_hand(agent))
 		return ret;
 	our_count_messages(our_run_of(agent), blast->completed);
-	return is_batch(agent, blast) ? our_return_credits(agent, blast) : 0;
+	if (blast->completed - blast->credited < blast->credit_batch &&
+	    blast->completed != our_run_of(agent)->count)
+		return 0;
+	return our_return_credits(agent, blast);
 }
 
 static int receive_messages(struct our_control *agent, struct our_blast *blast)

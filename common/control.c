@@ -125,13 +125,6 @@ void our_close_device(struct our_device *device)
 
 /* ---- For event loops ---- */
 
-static int report_end_of_listener(const struct our_control *listener)
-{
-	int ret = our_error_of_event(&listener->cm_event, RDMA_CM_EVENT_CONNECT_REQUEST);
-
-	return our_report_no_requests(listener, "rdma_get_cm_event", ret);
-}
-
 /* Returns 0: an event for the user; EAGAIN: none, so take the next; or an errno value. */
 static int take_meaning(struct our_control *about, enum our_cm_meaning meaning)
 {
@@ -139,8 +132,12 @@ static int take_meaning(struct our_control *about, enum our_cm_meaning meaning)
 		return EAGAIN;
 	if (about->role == OUR_CLIENT && !about->accepted)
 		return our_do_step(about);
+	if (meaning == OUR_CM_FATAL && about->role == OUR_LISTENER)
+		return our_report_no_requests(
+			about, "rdma_get_cm_event",
+			our_error_of_event(&about->cm_event, RDMA_CM_EVENT_CONNECT_REQUEST));
 	if (meaning == OUR_CM_FATAL)
-		return about->role == OUR_LISTENER ? report_end_of_listener(about) : 0;
+		return 0;
 	if (about->cm_event.type == RDMA_CM_EVENT_ESTABLISHED)
 		return our_finish_connect(about);
 	return 0;

@@ -558,12 +558,6 @@ static bool is_echo(const struct ibv_wc *wc)
 	return wc->wr_id >> 32 == OUR_WR_ID_ECHO >> 32;
 }
 
-/* A buffer has been sent, or will not be. */
-static int end_of_sending(struct our_device *device, const struct ibv_wc *wc)
-{
-	return is_echo(wc) ? our_device_post_recv(device, (uint32_t)wc->wr_id) : 0;
-}
-
 /* Hands out one completion. Returns EAGAIN if it is none of the user's. */
 static int take_one(struct our_device *device, const struct ibv_wc *wc,
 		    struct our_control **control, struct our_completion *completion)
@@ -581,7 +575,8 @@ static int take_one(struct our_device *device, const struct ibv_wc *wc,
 	*control = owner;
 	ret = hand_out(owner, wc, completion);
 	owner->device_sends -= is_echo(wc);
-	posted = end_of_sending(device, wc);
+	/* Its buffer has been sent, or will not be. */
+	posted = is_echo(wc) ? our_device_post_recv(device, (uint32_t)wc->wr_id) : 0;
 	if (ret && !posted)
 		posted = our_device_post_again(device, owner, wc);
 	if (posted)

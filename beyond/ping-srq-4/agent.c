@@ -141,12 +141,6 @@ static int take_message(struct our_control *agent, struct our_pooled *pooled,
 	return ret;
 }
 
-static int end_of_echo(struct our_pooled *pooled, const struct our_completion *completion)
-{
-	pooled->sending = OUR_NO_BUFFER;
-	return our_give_buffer_back(pooled->pool, our_buffer_index(completion->wr_id));
-}
-
 /* Sends the message back from the buffer that it came in. */
 static int echo(struct our_control *agent, struct our_pooled *pooled)
 {
@@ -173,10 +167,12 @@ static int react(struct our_control *agent, void *state, const struct our_comple
 	struct our_pooled *pooled = state;
 	int ret;
 
-	if (our_is_recv(completion->wr_id))
+	if (our_is_recv(completion->wr_id)) {
 		ret = take_message(agent, pooled, completion);
-	else
-		ret = end_of_echo(pooled, completion);
+	} else {
+		pooled->sending = OUR_NO_BUFFER;
+		ret = our_give_buffer_back(pooled->pool, our_buffer_index(completion->wr_id));
+	}
 	if (!ret && pooled->received != OUR_NO_BUFFER && pooled->sending == OUR_NO_BUFFER)
 		ret = echo(agent, pooled);
 	return ret;
