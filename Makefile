@@ -171,7 +171,13 @@ $(TOOLS):
 verbs-trace: $(filter verbs-trace/%,$(TOOLS)) ## strace for verbs, for any program
 verbs-sim: $(filter verbs-sim/%,$(TOOLS)) ## run programs of both libraries on a simulated device
 
-DEFAULT = $(PROGRAMS) $(ONE_FILE) devices/devices $(EXAMPLES) $(TOOLS)
+# The tools by their names: see README.md. Each finds its own files by what the link points to.
+COMMANDS = $(addprefix bin/,devices verbs-sim verbs-trace lab)
+bin/%:
+	@mkdir -p $(@D)
+	@ln -sfn ../$(if $(filter lab,$*),lab/run,$*/$*) $@
+
+DEFAULT = $(PROGRAMS) $(ONE_FILE) devices/devices $(EXAMPLES) $(TOOLS) $(COMMANDS)
 
 # For editors: see tools/compile-commands. make -n runs each recipe that says $(MAKE): this one must not run then.
 ALL_COMMANDS = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL $(MAKE) --no-print-directory --dry-run --always-make V=1
