@@ -27,6 +27,7 @@ void sim_add_file(struct sim_file *file, int fd, const struct sim_file_ops *ops)
 	}
 	file->fd = fd;
 	file->ops = ops;
+	file->owner = sim_me->program;
 	files[fd] = file;
 }
 
@@ -48,7 +49,10 @@ void sim_copy_file(int fd, int copy)
 	file->copies++;
 }
 
-/* The driver needs the first descriptor as long as there are others. */
+/*
+ * The driver needs the first descriptor as long as there are others. A child of fork(2) closes only its own
+ * descriptor: its parent has the file.
+ */
 bool sim_close_file(int fd)
 {
 	struct sim_file *file = sim_file_of(fd);
@@ -56,8 +60,10 @@ bool sim_close_file(int fd)
 	if (!file)
 		return false;
 	files[fd] = NULL;
-	if (fd != file->fd)
+	if (fd != file->fd || (sim_me && file->owner != sim_me->program))
 		sim_system(SYS_close, fd);
+	if (sim_me && file->owner != sim_me->program)
+		return true;
 	if (!file->copies--)
 		file->ops->close(file);
 	return true;

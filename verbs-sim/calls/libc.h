@@ -85,8 +85,9 @@ struct sim_file_ops {
 struct sim_file {
 	const struct sim_file_ops *ops;
 	int fd;
-	int copies;   /* descriptors besides the first */
-	dev_t number; /* of a device file; 0: it is none */
+	const struct sim_program *owner; /* who has opened it */
+	int copies;                      /* descriptors besides the first */
+	dev_t number;                    /* of a device file; 0: it is none */
 };
 
 /* From now on calls with this descriptor go to the driver. */
