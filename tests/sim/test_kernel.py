@@ -170,6 +170,39 @@ def test_a_program_that_is_executed_begins_with_the_real_counter(python: Callabl
     assert not run.exit and run.out == "2\n1\n1\n1\n", run.why()
 
 
+def test_a_child_closes_what_its_parent_goes_on_with(python: Callable[[str], list[str]]) -> None:
+    text = (
+        "import ctypes, os\n"
+        "cm = ctypes.CDLL('librdmacm.so.1')\n"
+        "cm.rdma_create_event_channel.restype = ctypes.c_void_p\n"
+        "channel, id = ctypes.c_void_p(cm.rdma_create_event_channel()), ctypes.c_void_p()\n"
+        "cm.rdma_create_id(channel, ctypes.byref(id), None, 0x106)\n"
+        "if not os.fork():\n"
+        "    cm.rdma_destroy_event_channel(channel)\n"
+        "    os._exit(0)\n"
+        "os.wait()\n"
+        "print(cm.rdma_bind_addr(id, b'\\2' + bytes(15)), cm.rdma_listen(id, 1))\n"
+        "cm.rdma_destroy_id(id)\n"
+        "cm.rdma_destroy_event_channel(channel)"
+    )
+    run = run_over_kernel([python(text)])
+    assert not run.exit and run.out == "0 0\n", run.why()
+
+
+def test_only_what_a_program_opens_is_left_over(python: Callable[[str], list[str]]) -> None:
+    """librdmacm keeps a context of each device."""
+    text = (
+        "import ctypes\n"
+        "verbs, cm = ctypes.CDLL('libibverbs.so.1'), ctypes.CDLL('librdmacm.so.1')\n"
+        "verbs.ibv_get_device_list.restype = verbs.ibv_open_device.restype = ctypes.c_void_p\n"
+        "cm.rdma_get_devices.restype = ctypes.c_void_p\n"
+        "cm.rdma_free_devices(ctypes.c_void_p(cm.rdma_get_devices(None)))\n"
+    )
+    opens = "verbs.ibv_open_device(ctypes.c_void_p(ctypes.cast(verbs.ibv_get_device_list(None), ctypes.POINTER(ctypes.c_void_p))[0]))\n"
+    assert run_over_kernel([python(text)]).left == "nothing"
+    assert run_over_kernel([python(text + opens)]).left == "1 context of program 0"
+
+
 def test_a_command_that_is_not_simulated(python: Callable[[str], list[str]]) -> None:
     """It ends as with an older kernel, and is named at the end of the run, once."""
     text = (
