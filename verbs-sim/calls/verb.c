@@ -50,13 +50,21 @@ bool sim_sees_call(void)
 	return sim_me && !sim_in_verb && !sim_inside;
 }
 
-int sim_begin_verb(const char *name, int usual, const char *format, ...)
+/* librdmacm calls libibverbs, also for a program that calls it by dlsym(3), so that we do not see that. */
+static bool is_of_librdmacm(const void *caller)
+{
+	Dl_info info;
+
+	return dladdr(caller, &info) && strstr(info.dli_fname, "librdmacm.so");
+}
+
+int sim_begin_verb(const char *name, int usual, const void *caller, const char *format, ...)
 {
 	const int ways[] = { usual, 0 };
 	va_list arguments;
 	int way;
 
-	if (sim_in_verb++ || !sim_me)
+	if (sim_in_verb++ || !sim_me || is_of_librdmacm(caller))
 		return 0;
 	va_start(arguments, format);
 	sim_enter_verb(name, format, arguments);

@@ -25,11 +25,11 @@ void *sim_real_verb(const char *name, const char *version);
 
 /*
  * Begins a call that is not counted, with the errno value with which it fails if --fail names none (0:
- * it cannot fail), and what --trace shows of it. Returns 0, or the errno value with
+ * it cannot fail), where it comes from, and what --trace shows of it. Returns 0, or the errno value with
  * which it is to fail now, which is in errno, too; then the call has ended.
  */
-int sim_begin_verb(const char *name, int usual, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
+int sim_begin_verb(const char *name, int usual, const void *caller, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
 void sim_end_verb(bool failed);
 
 /*

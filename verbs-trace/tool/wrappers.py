@@ -94,7 +94,7 @@ def shown(verb: Verb) -> str:
 
 def body_of(verb: Verb, real: str) -> str:
     """The lines of a function that is not counted, around the call of the real one."""
-    begins = f'sim_begin_verb(SIM_NAME("{name_of(verb)}"), {usual_error(verb)}, {shown(verb)})'
+    begins = f'sim_begin_verb(SIM_NAME("{name_of(verb)}"), {usual_error(verb)}, __builtin_return_address(0), {shown(verb)})'
     lines = [f"{verb.ctype}ret;"] if verb.returns else []
     if failed(verb):
         lines += [f"int way = {begins};", "if (way)", f"\treturn {failed(verb)};"]
