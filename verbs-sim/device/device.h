@@ -112,8 +112,7 @@ struct sim_cq {
 	struct sim_object object;
 	struct sim_context *context;
 	struct sim_channel *channel;
-	uint32_t depth, head, count;
-	struct ibv_wc *completions; /* what calls fetch; NULL if there is a ring */
+	uint32_t depth;
 	struct sim_ring ring;
 	enum sim_armed armed;
 };
@@ -306,8 +305,6 @@ void sim_complete_recv(struct sim_qp *qp, const struct sim_recv *recv, enum ibv_
 /* What --fail asks for: the next completion of this program has another status. */
 enum ibv_wc_status sim_judge(struct sim_program *program, enum ibv_wc_status status);
 
-/* Takes out what has not been polled of a QP. */
-void sim_forget_completions(struct sim_cq *cq, uint32_t qp_num);
 void sim_post_async(struct sim_context *context, enum ibv_event_type type,
 		    struct sim_object *about);
 

@@ -23,7 +23,6 @@ struct sim_traits {
 	struct ibv_device_attr attr; /* what it says besides, */
 	struct ibv_port_attr port;   /* and of each port */
 	uint32_t max_inline;         /* bytes that a QP may be granted */
-	uint32_t inline_anyway;      /* that a post may have, whatever the QP was granted */
 	/* What is granted of what was asked for. */
 	uint32_t inline_piece; /* bytes of inline data in the place of an SGE; 0: as asked */
 	bool rounds_wr, rounds_cq, rounds_srq; /* up to a power of two, of an SRQ less one */

@@ -107,7 +107,6 @@ void sim_destroy_cq(struct sim_cq *cq)
 		sim_discard_events(cq->channel, &cq->object);
 		cq->channel->object.users--;
 	}
-	sim_free(cq->completions);
 	sim_close_ring(&cq->ring);
 	destroy(&cq->object, cq->context, &cq->context->async.object);
 }
@@ -209,8 +208,8 @@ void sim_destroy_qp(struct sim_qp *qp)
 	sim_close_ring(&qp->ring);
 	sim_close_ring(&qp->recvs.ring);
 	if (sim_qp_traits(qp)->forgets_finished) {
-		sim_forget_completions(qp->send_cq, qp->object.number);
-		sim_forget_completions(qp->recv_cq, qp->object.number);
+		sim_drop_completions(&qp->send_cq->ring, qp->object.number);
+		sim_drop_completions(&qp->recv_cq->ring, qp->object.number);
 	}
 	sim_discard_events(&qp->pd->context->async, &qp->object);
 	qp->send_cq->object.users--;

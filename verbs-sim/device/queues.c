@@ -96,7 +96,7 @@ static void tell_channel(struct sim_cq *cq)
 
 uint32_t sim_pending(const struct sim_cq *cq)
 {
-	return sim_is_ring(&cq->ring) ? sim_filled(&cq->ring) : cq->count;
+	return sim_filled(&cq->ring);
 }
 
 /* libsiw says without a call what it waits for. */
@@ -111,14 +111,6 @@ static void read_arming(struct sim_cq *cq)
 								  : SIM_ARMED;
 }
 
-static void put(struct sim_cq *cq, const struct ibv_wc *wc)
-{
-	if (sim_is_ring(&cq->ring))
-		sim_put_completion(&cq->ring, wc);
-	else
-		cq->completions[(cq->head + cq->count++) % cq->depth] = *wc;
-}
-
 void sim_complete(struct sim_cq *cq, const struct ibv_wc *wc, bool solicited)
 {
 	if (sim_pending(cq) == cq->depth) {
@@ -126,30 +118,13 @@ void sim_complete(struct sim_cq *cq, const struct ibv_wc *wc, bool solicited)
 		sim_post_async(cq->context, IBV_EVENT_CQ_ERR, &cq->object);
 		return;
 	}
-	put(cq, wc);
+	sim_put_completion(&cq->ring, wc);
 	read_arming(cq);
 	sim_note("completion", (uint64_t)wc->status << 8 | wc->opcode);
 	sim_wake(cq->object.program, cq);
 	if (cq->armed == SIM_ARMED ||
 	    (cq->armed == SIM_ARMED_SOLICITED && solicited && sim_traits(cq->context)->solicited))
 		tell_channel(cq);
-}
-
-void sim_forget_completions(struct sim_cq *cq, uint32_t qp_num)
-{
-	uint32_t i, kept = 0;
-	const struct ibv_wc *wc;
-
-	if (sim_is_ring(&cq->ring)) {
-		sim_drop_completions(&cq->ring, qp_num);
-		return;
-	}
-	for (i = 0; i < cq->count; i++) {
-		wc = &cq->completions[(cq->head + i) % cq->depth];
-		if (wc->qp_num != qp_num)
-			cq->completions[(cq->head + kept++) % cq->depth] = *wc;
-	}
-	cq->count = kept;
 }
 
 void sim_complete_recv(struct sim_qp *qp, const struct sim_recv *recv, enum ibv_wc_status status)

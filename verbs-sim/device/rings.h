@@ -4,9 +4,8 @@
  * completions out of them without a call, as rdma/rdma_user_rxe.h says for soft-RoCE.
  *
  * Contract: as for device.h. A ring is in the memory of the world, so that the device reaches it
- * whichever program has the turn, and it has pages of its own, which the library maps. An object
- * without a ring (`shared` is NULL) belongs to a program whose calls bring work requests and fetch
- * completions; then each of these functions does nothing.
+ * whichever program has the turn, and it has pages of its own, which the library maps. But for
+ * closing, only a ring that is open is passed.
  */
 #ifndef VERBS_SIM_DEVICE_RINGS_H
 #define VERBS_SIM_DEVICE_RINGS_H
@@ -33,11 +32,6 @@ struct sim_ring {
 	uint32_t slots, done;
 	size_t bytes; /* of an entry */
 };
-
-static inline bool sim_is_ring(const struct sim_ring *ring)
-{
-	return ring->shared || ring->entries;
-}
 
 /* Makes a ring for `entries` entries, each of them `bytes` long or longer. Returns 0 or ENOMEM. */
 int sim_open_ring(struct sim_ring *ring, uint32_t entries, size_t bytes);
