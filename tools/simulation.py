@@ -18,6 +18,7 @@ TOP = Path(__file__).resolve().parents[1]
 ADDRESS = "192.0.2.1"
 # Options of verbs-sim for each run, whatever its test wants, such as --strict.
 ALWAYS = os.environ.get("VERBS_SIM_OPTIONS", "").split()
+ALLOCATIONS = ("malloc", "calloc", "realloc", "aligned_alloc", "posix_memalign", "eventfd", "sigaction", "socket")
 OF_ITS_OWN = range(120, 126)  # exit statuses of verbs-sim that are no program's
 LAST = re.compile(
     r"verbs-sim: (?:status (?P<status>[\d/]+), calls (?P<calls>[\d/]+)|(?P<reason>.+?))(?:, told to stop: (?P<told>[\d/]+))?(?:, fault: (?P<fault>.+?))?(?:, wrong: (?P<wrong>.+?))?(?:, not simulated: (?P<missing>.+?))?, "
@@ -83,8 +84,9 @@ def read(argv: list[str], status: int, out: str, err: str) -> Run:
 
 
 def calls_in(trace: str, side: int) -> list[str]:
-    """The names of the calls that a program makes, in order: not what its libraries ask the kernel for it."""
-    return re.findall(rf"^\[ *[\d.]+ us\] {side}\.\d+ +\d+ (\w+)(?:\(.*)?$", trace, re.MULTILINE)
+    """The names of the calls that a program makes, in order: not its allocations, nor what its libraries ask the kernel for it."""
+    found = re.findall(rf"^\[ *[\d.]+ us\] {side}\.\d+ +\d+ (\w+)(?:\(.*)?$", trace, re.MULTILINE)
+    return [call for call in found if call not in ALLOCATIONS]
 
 
 def calls_of(programs: list[list[str]], side: int, *options: str, run: Callable[..., Run] = simulate) -> list[str]:

@@ -292,8 +292,7 @@ def test_memory_is_there_for_the_next(program: str, options: str, call: str) -> 
     size = "-b 4 -s 64" if "blast" in program else "-s 200"
     both = [f"{program} -q -a {ADDRESS} -n 4 {options}".split(), f"{client} -q -v -a {ADDRESS} -c 5 {size}".split()]
     later = [["build/tests/sim/odd", "later", str(100 * turn), *both[1]] for turn in (1, 2, 3)]
-    number = next(number for _, number, name in calls(simulate([*both, *later], "--trace"), 0) if name == call)
-    for fault in ((), ("--fail", f"0:{number}")):
+    for fault in ((), ("--fail", f"0:{call}:1")):
         run = simulate([*both, *later], *fault)
         assert run.exit not in OF_ITS_OWN and run.statuses[2:] == [0, 0, 0], run.why()
         assert run.statuses[:2] == ([1, 1] if fault else [0, 0]) and "of its memory for clients" not in run.err, run.why()
