@@ -76,6 +76,7 @@ struct sim_file;
 struct sim_file_ops {
 	ssize_t (*read)(struct sim_file *file, void *buf, size_t count);
 	ssize_t (*write)(struct sim_file *file, const void *buf, size_t count);
+	int (*ioctl)(struct sim_file *file, unsigned long request, void *argument);
 	ssize_t (*sendmsg)(struct sim_file *file, const struct msghdr *message);
 	ssize_t (*recvmsg)(struct sim_file *file, struct msghdr *message);
 	void (*close)(struct sim_file *file);

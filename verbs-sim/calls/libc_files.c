@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -167,6 +168,18 @@ EXPORTED ssize_t write(int fd, const void *buf, size_t count)
 {
 	DRIVER(write, fd, buf, count);
 	OUTPUT("write", fd, 0, REAL(write)(fd, buf, count), (ssize_t)count);
+}
+
+EXPORTED int ioctl(int fd, unsigned long request, ...)
+{
+	va_list list;
+	void *argument;
+
+	va_start(list, request);
+	argument = va_arg(list, void *);
+	va_end(list);
+	DRIVER(ioctl, fd, request, argument);
+	return (int)sim_system(SYS_ioctl, fd, request, argument);
 }
 
 EXPORTED ssize_t send(int fd, const void *buf, size_t len, int flags)

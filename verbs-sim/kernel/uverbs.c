@@ -2,13 +2,14 @@
 /*
  * /dev/infiniband/uverbsN: opening it, and carrying out what is written to it. See uverbs.h.
  *
- * The library asks each command by ioctl(2) first, and learns that there is none (ENOTTY): then it
- * writes. So the descriptor is that of a file without ioctls: the file of the world's memory, for the
- * queues that a library shares with its driver are mapped from it. It must be a mapping of the real
- * kernel, as programs such as UCX replace mmap(2) themselves.
+ * The library asks each command by ioctl(2) first, and learns of most that they are to be written:
+ * uverbs_ioctl.c. The descriptor is that of the world's memory, for the queues that a library shares with
+ * its driver are mapped from it. It must be a mapping of the real kernel, as programs such as UCX
+ * replace mmap(2) themselves.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <rdma/rdma_user_ioctl_cmds.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -190,7 +191,18 @@ static void close_uverbs(struct sim_file *file)
 	free(file);
 }
 
-static const struct sim_file_ops ops = { .write = write_any, .close = close_uverbs };
+static int ioctl_any(struct sim_file *file, unsigned long request, void *argument)
+{
+	int error = request == RDMA_VERBS_IOCTL
+			    ? uverbs_ioctl((const struct uverbs *)file, argument)
+			    : ENOTTY;
+
+	return sim_fail(error);
+}
+
+static const struct sim_file_ops ops = { .write = write_any,
+					 .ioctl = ioctl_any,
+					 .close = close_uverbs };
 
 int uverbs_open(struct sim_device *device)
 {

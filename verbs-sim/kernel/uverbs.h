@@ -45,6 +45,12 @@ uverbs_command uverbs_destroy_qp;
 /* ---- uverbs_post.c ---- */
 uverbs_command uverbs_post_send;
 
+/* ---- uverbs_ioctl.c ---- */
+
+/* Carries out a request of ioctl(2). Returns 0 or an errno value; EPROTONOSUPPORT: there is no such. */
+struct ib_uverbs_ioctl_hdr;
+int uverbs_ioctl(const struct uverbs *uverbs, const struct ib_uverbs_ioctl_hdr *request);
+
 /* ---- multicast.c ---- */
 uverbs_command uverbs_attach_mcast, uverbs_detach_mcast;
 
