@@ -24,8 +24,6 @@ DIFFERENT = {
     ("bad-key", "iWARP"): "what was posted behind the wrong request is lost; here it is flushed",
     ("retries", "iWARP"): "who is told first that the QP has ended ends the probe: that differs from run to run",
     ("empty-gone", "iWARP"): "the same",
-    ("gids", "RoCE"): "ibv_query_gid asks by ioctl(2), which is not simulated, and then reads files, with other errors",
-    ("gids", "iWARP"): "the same",
     ("caps", "RoCE"): "the simulation has no memory for the largest queues",
 }
 SEEDS = ("1", "2", "3", "4")  # one of them is to show what the driver shows
