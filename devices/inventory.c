@@ -160,13 +160,17 @@ static uint32_t find_max_inline(struct ibv_context *verbs)
 	return works;
 }
 
-/* The kernel gives the GIDs of all ports in one list. */
+/* libibverbs cannot ask for more: the length of the answer has 16 bits. */
+#define MOST_GIDS (UINT16_MAX / sizeof(struct ibv_gid_entry))
+
+/* The kernel gives the GIDs of all ports in one list, without the places that are empty. */
 static int ask_gids(struct devices_device *device, struct devices_port *port)
 {
 	size_t most = (size_t)port->attr.gid_tbl_len * device->n_ports, i;
 	struct ibv_gid_entry *all = calloc(most + 1, sizeof(*all));
 	ssize_t n;
 
+	most = most < MOST_GIDS ? most : MOST_GIDS;
 	port->gids = all;
 	if (!all)
 		return our_report_error("calloc", ENOMEM, NULL);
