@@ -154,7 +154,7 @@ class Process:
         os.close(self.pidfd)
 
     def memory_kib(self, which: str = "VmRSS") -> int:
-        """What of its memory is resident or, "VmHWM", was at most."""
+        """What of its memory is resident, "RssAnon" without what is shared, or, "VmHWM", was at most."""
         status = Path(f"/proc/{self.pid}/status").read_text()
         return int(status.partition(f"{which}:")[2].split()[0])
 
