@@ -107,6 +107,36 @@ def test_a_command_that_fails(side: int, call: str, said: str) -> None:
     assert said in run.err, run.why()
 
 
+def test_a_call_of_librdmacm_is_not_the_programs() -> None:
+    """It creates the QP of a cm_id by ibv_create_qp."""
+    assert not run_over_kernel(PING_SR_3, "--fail", "1:ibv_create_qp:1").fault
+    assert run_over_kernel(PING_SR_3, "--fail", "1:rdma_create_qp:1").fault.startswith("rdma_create_qp failed")
+
+
+def test_a_command_of_a_library_that_is_opened_later_fails(python: Callable[[str], list[str]]) -> None:
+    """Its functions are called by their addresses, and nothing stands in front of them."""
+    text = (
+        "import ctypes\n"
+        "verbs = ctypes.CDLL('libibverbs.so.1', use_errno=True)\n"
+        "verbs.ibv_get_device_list.restype = verbs.ibv_open_device.restype = ctypes.c_void_p\n"
+        "verbs.ibv_alloc_pd.restype = ctypes.c_void_p\n"
+        "devices = ctypes.cast(verbs.ibv_get_device_list(None), ctypes.POINTER(ctypes.c_void_p))\n"
+        "context = ctypes.c_void_p(verbs.ibv_open_device(ctypes.c_void_p(devices[0])))\n"
+        "print(verbs.ibv_alloc_pd(context), ctypes.get_errno())"
+    )
+    run = run_over_kernel([python(text)], "--fail", "0:ALLOC_PD:1:EPERM")
+    assert run.out == f"None {errno.EPERM}\n" and run.fault.startswith("ALLOC_PD failed"), run.why()
+    assert not run_over_kernel([python(text)], "--fail", "0:ibv_alloc_pd:1").fault
+
+
+def test_a_trace_shows_calls_and_below_them_commands() -> None:
+    """With arguments, and the number of what is counted."""
+    lines = [line.partition("] ")[2] for line in run_over_kernel(PING_SR_4, "--trace").err.splitlines()]
+    listens = next(number for number, line in enumerate(lines) if line.startswith("0.0") and "rdma_listen(backlog " in line)
+    before, after = (int(line.split()[1]) for line in lines[listens : listens + 2])
+    assert lines[listens + 1].endswith("   LISTEN") and after == before + 1, lines[listens : listens + 2]
+
+
 def test_multicast() -> None:
     client, server = (f"beyond/mcast-ud-0/{side} 224.1.2.3 {ADDRESS}".split() for side in ("client", "server"))
     for seed in "123":
