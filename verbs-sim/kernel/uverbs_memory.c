@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "verbs-sim/kernel/uverbs.h"
+#include "verbs-sim/transfer/transfer.h"
 
 #define REMOTE_RIGHTS (IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)
 
@@ -82,6 +83,7 @@ int uverbs_dereg_mr(struct uverbs *uverbs, const void *in, void *out)
 	if (!mr || mr->object.users) /* soft-RoCE says so of a window bound to it */
 		return EINVAL;
 	sim_check_end(sim_me->program, mr->region.address, mr->region.length, "deregistered");
+	sim_finish_access(sim_me->program);
 	sim_destroy_mr(mr);
 	return 0;
 }
@@ -112,6 +114,7 @@ int uverbs_dealloc_mw(struct uverbs *uverbs, const void *in, void *out)
 	(void)uverbs, (void)out;
 	if (!mw)
 		return EINVAL;
+	sim_finish_access(sim_me->program);
 	sim_destroy_mw(mw);
 	return 0;
 }

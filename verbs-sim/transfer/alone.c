@@ -33,6 +33,8 @@ bool sim_execute_alone(struct sim_qp *qp, const struct sim_request *request,
 	const struct sim_traits *traits = sim_qp_traits(qp);
 
 	*status = IBV_WC_SUCCESS;
+	if (request->opcode == IBV_WR_BIND_MW || request->opcode == IBV_WR_LOCAL_INV)
+		sim_finish_access(qp->object.program);
 	if (qp->type == IBV_QPT_UD)
 		sim_send_datagram(qp, request);
 	else if (request->opcode == IBV_WR_BIND_MW && sim_bind_mw(qp, request))

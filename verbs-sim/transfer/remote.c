@@ -96,16 +96,41 @@ int sim_access(struct sim_qp *peer, struct sim_request *request)
 	uint64_t address;
 	int ret;
 
+	if (request->n_pieces && request->pieces_moved == request->n_pieces)
+		return 0;
 	if (!is_allowed(peer, request, &address))
 		return EACCES;
 	if (!request->n_pieces)
 		divide(request);
-	if (request->pieces_moved == request->n_pieces)
-		return 0;
 	ret = sim_is_atomic(request->opcode) ? operate(program, address, request, request->data)
 					     : move_piece(program, address, request);
 	sim_wake(program, sim_memory);
 	if (!ret && ++request->pieces_moved < request->n_pieces)
 		return EAGAIN;
 	return ret;
+}
+
+static bool has_moved_last_byte(const struct sim_request *request)
+{
+	return request->pieces_moved &&
+	       request->first_piece + request->pieces_moved >= request->n_pieces;
+}
+
+/* Pieces move in any order, but a key is checked in the order of the packets. */
+void sim_finish_access(const struct sim_program *program)
+{
+	const struct sim_object *object;
+	struct sim_request *request;
+	struct sim_qp *peer;
+
+	SIM_EACH(object, SIM_QP)
+	{
+		request = TAILQ_FIRST(&((const struct sim_qp *)object)->wire);
+		peer = sim_peer_of((const struct sim_qp *)object);
+		if (!request || !peer || peer->object.program != program ||
+		    !has_moved_last_byte(request))
+			continue;
+		while (sim_access(peer, request) == EAGAIN)
+			;
+	}
 }

@@ -56,6 +56,13 @@ bool sim_awaits_lost_answer(struct sim_qp *qp, struct sim_request *request);
  */
 int sim_access(struct sim_qp *peer, struct sim_request *request);
 
+/*
+ * A region or window of this program is about to end. Moves the rest of each message whose last byte is
+ * in the program's memory already: devices have checked the keys of all its packets by then, and a
+ * program that polls that byte may deregister the memory at once.
+ */
+void sim_finish_access(const struct sim_program *program);
+
 /* ---- Datagrams: datagram.c ---- */
 
 /* A UD QP sends, with the data of the request. */
