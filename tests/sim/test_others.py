@@ -24,9 +24,10 @@ PAIRS = {
     "fi_pingpong": ("fi_pingpong -p verbs -e msg -I 5", f"fi_pingpong -p verbs -e msg -I 5 {ADDRESS}"),
     "rstream": ("rstream -C 2 -S 1000", f"rstream -C 2 -S 1000 -s {ADDRESS}"),  # a WRITE in pieces is its last but one message
     "rstream-fork": ("rstream -T f -C 2 -S 1000", f"rstream -T f -C 2 -S 1000 -s {ADDRESS}"),  # accepts without blocking, in a loop
+    "riostream": ("riostream -C 1 -S 1000", f"riostream -C 1 -S 1000 -s {ADDRESS}"),  # ends its region when the last byte is there
     "librpma": (f"{ECHO} server {ADDRESS} 7471", f"{ECHO} client {ADDRESS} 7471 20 64"),
 }
-LEAVE = ("ib_send_lat", "ib_read_bw", "ib_send_bw", "qperf", "rstream")
+LEAVE = ("ib_send_lat", "ib_read_bw", "ib_send_bw", "qperf", "rstream", "riostream")
 ON_ROCE = ("ib_send_bw", "rping-q")  # QPs that are connected by hand
 ROWS = [
     pytest.param(name, options, id=f"{name}-{transport}")
