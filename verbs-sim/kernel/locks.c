@@ -109,7 +109,7 @@ static void poll_cq(struct lock *lock)
 {
 	struct sim_cq *cq = (struct sim_cq *)lock->owner;
 
-	SIM_STEP("ibv_poll_cq");
+	SIM_STEP("POLL_CQ");
 	if (sim_pending(cq))
 		sim_found();
 	else
@@ -133,9 +133,9 @@ static void see_taken(struct lock *lock)
 static void post_recv(enum sim_kind kind)
 {
 	if (kind == SIM_SRQ)
-		SIM_STEP("ibv_post_srq_recv");
+		SIM_STEP("POST_SRQ_RECV");
 	else
-		SIM_STEP("ibv_post_recv");
+		SIM_STEP("POST_RECV");
 	sim_found();
 }
 
