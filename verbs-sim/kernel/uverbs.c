@@ -166,6 +166,10 @@ static int write_extended(struct uverbs *uverbs, const struct ib_uverbs_cmd_hdr 
 			 (header->out_words + more->provider_out_words) * 8u);
 }
 
+/* A library that was refused an ioctl writes the command next, and errno is to be what it was. */
+static __thread int errno_before;
+static __thread bool was_refused;
+
 static ssize_t write_any(struct sim_file *file, const void *buf, size_t count)
 {
 	struct uverbs *uverbs = (struct uverbs *)file;
@@ -178,6 +182,9 @@ static ssize_t write_any(struct sim_file *file, const void *buf, size_t count)
 		error = write_extended(uverbs, header, count);
 	else if (count >= sizeof(*header))
 		error = write_command(uverbs, header, count);
+	if (!error && was_refused)
+		errno = errno_before;
+	was_refused = false;
 	return error ? sim_fail(error) : (ssize_t)count;
 }
 
@@ -193,10 +200,12 @@ static void close_uverbs(struct sim_file *file)
 
 static int ioctl_any(struct sim_file *file, unsigned long request, void *argument)
 {
-	int error = request == RDMA_VERBS_IOCTL
-			    ? uverbs_ioctl((const struct uverbs *)file, argument)
-			    : ENOTTY;
+	int before = errno, error = ENOTTY;
 
+	if (request == RDMA_VERBS_IOCTL)
+		error = uverbs_ioctl((const struct uverbs *)file, argument);
+	was_refused = error == EPROTONOSUPPORT;
+	errno_before = before;
 	return sim_fail(error);
 }
 
