@@ -39,13 +39,13 @@ struct sim_file *sim_file_of(int fd)
 void sim_copy_file(int fd, int copy)
 {
 	struct sim_file *file = sim_file_of(fd);
-	int first;
+	struct sim_file kept;
 
 	if (!file || copy < 0)
 		return;
-	first = file->fd;
+	kept = *file;
 	sim_add_file(file, copy, file->ops);
-	file->fd = first;
+	*file = kept;
 	file->copies++;
 }
 
