@@ -44,12 +44,12 @@ PROGRAMS = $(call both,$(FOLDERS))
 
 # A program is its stage.o, a main, and what these name of the archive: files of stages, the stage's own and those that it goes
 # on from, and of the rooms that are the same for all. Those to the left may call those to the right.
-ROOMS = serve measure common program
-MAINS = serve/client_main.c serve/server_main.c
+ROOMS = program/serve program/measure common program
+MAINS = program/serve/client_main.c program/serve/server_main.c
 ROOM_SOURCES = $(filter-out $(MAINS),$(wildcard $(ROOMS:=/*.c)))
 STAGE_SOURCES = $(filter-out %/stage.c,$(wildcard $(FOLDERS:=/*.c)))
 SUITE = $(BUILD)/libsuite.a
-$(PROGRAMS): $(BUILD)/$$(@D)/stage.o $(BUILD)/serve/$$(@F)_main.o $(SUITE)
+$(PROGRAMS): $(BUILD)/$$(@D)/stage.o $(BUILD)/program/serve/$$(@F)_main.o $(SUITE)
 	$(LINK)
 
 # Every file is compiled once, for all programs; also those that were generated, which repeat prototypes of the library.
@@ -85,7 +85,7 @@ $(EVERY_WAY): LIBS += $(shell echo "int main(void) { return 0; }" | $(CC) -x c -
 $(EVENTS): $(BUILD)/beyond/ping-rc-0/events/stage.o
 # Connections by bare verbs: nothing that these programs have of the archives calls librdmacm; sanitizers and gcov keep all of it.
 $(call both,beyond/ping-rc-0) $(EVENTS): LIBS = $(if $(filter -fsanitize% --coverage,$(LDFLAGS)),-lrdmacm) -libverbs -pthread
-$(NINE) $(EVERY_WAY) $(EVENTS): $(BUILD)/serve/$$(@F)_main.o $(SUITE)
+$(NINE) $(EVERY_WAY) $(EVENTS): $(BUILD)/program/serve/$$(@F)_main.o $(SUITE)
 	$(LINK)
 
 nine: $(NINE) ## build all nine combinations of waiting for events and completions: build/nine/CM-COMPLETIONS/{client,server}

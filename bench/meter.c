@@ -8,7 +8,7 @@
 
 #include "bench/meter.h"
 #include "common/clock.h"
-#include "measure/histogram.h"
+#include "program/measure/histogram.h"
 
 static uint64_t real_now_ns(void)
 {

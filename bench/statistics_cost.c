@@ -9,7 +9,7 @@
 
 #include "common/clock.h"
 #include "common/our_control.h"
-#include "measure/statistics.h"
+#include "program/measure/statistics.h"
 
 #define BATCHES         11 /* the median is taken: a batch that was preempted does not count */
 #define BATCH           100000

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
-#include "measure/histogram.h"
+#include "program/measure/histogram.h"
 
 #define WARM_UP 100 /* messages; of a slow rate one tenth of a second */
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The agent of a stream, from its first verb to its last: it takes messages, posts their receives again in
- * batches, and returns the credits. The listener (ping-sr-2/server.c) has admitted its client and calls
- * our_blast_agent in a thread. See client.c for the other side.
+ * The agent of a stream, from its first verb to its last: it takes messages, posts their receives
+ * again in batches, and returns the credits. The listener (ping-sr-2/server.c) has admitted its
+ * client and calls our_blast_agent in a thread. See client.c for the other side.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -11,10 +11,10 @@
 #include "blast-sr-2/blast.h"
 #include "common/clock.h"
 #include "common/roles.h"
-#include "measure/run.h"
-#include "measure/user_data.h"
+#include "program/measure/run.h"
+#include "program/measure/user_data.h"
 #include "program/report.h"
-#include "serve/serve.h"
+#include "program/serve/serve.h"
 
 /* A slow receiver, for tests. */
 static void sleep_as_told(void)

@@ -10,7 +10,7 @@
 
 #include "blast-sr-2/blast.h"
 #include "common/roles.h"
-#include "measure/run.h"
+#include "program/measure/run.h"
 #include "program/report.h"
 
 static struct our_buffer *buffer_of(const struct our_control *control, uint64_t message)

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The client of a stream, from its first verb to its last: it keeps as many messages under way as credits
- * and free buffers allow, until each has been credited. The program (serve/client_main.c) has read the
- * options and calls our_blast_client, by way of serve/client.c. See agent.c for the other side, and
- * blast.h for the counters.
+ * The client of a stream, from its first verb to its last: it keeps as many messages under way as
+ * credits and free buffers allow, until each has been credited. The program
+ * (program/serve/client_main.c) has read the options and calls our_blast_client, by way of
+ * program/serve/client.c. See agent.c for the other side, and blast.h for the counters.
  */
 #include <errno.h>
 
 #include "blast-sr-2/blast.h"
 #include "common/clock.h"
 #include "common/waiting.h"
-#include "measure/run.h"
-#include "measure/user_data.h"
-#include "serve/serve.h"
+#include "program/measure/run.h"
+#include "program/measure/user_data.h"
+#include "program/serve/serve.h"
 
 static uint64_t lesser(uint64_t a, uint64_t b)
 {

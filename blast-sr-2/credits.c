@@ -11,7 +11,7 @@
 
 #include "blast-sr-2/blast.h"
 #include "common/roles.h"
-#include "measure/run.h"
+#include "program/measure/run.h"
 #include "program/report.h"
 
 int our_setup_credits(struct our_control *control, struct our_blast *blast, uint32_t slots)

@@ -4,7 +4,7 @@
  */
 #include "blast-sr-2/blast.h"
 #include "common/roles.h"
-#include "measure/run.h"
+#include "program/measure/run.h"
 
 int our_drain(struct our_control *control, struct our_blast *blast, uint64_t until_ns,
 	      int (*take)(struct our_control *control, struct our_blast *blast,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * blast-sr-2: what a stream may ask of the device, and in which batches completions and credits come. See
- * blast.h.
+ * blast-sr-2: what a stream may ask of the device, and in which batches completions and credits
+ * come. See blast.h.
  */
 #include <errno.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "common/roles.h"
 #include "ping-sr-1/connect_info.h"
 #include "program/report.h"
-#include "serve/session.h"
+#include "program/serve/session.h"
 
 #define QUARTERS   4    /* by default, completions and credits come for a quarter of -b */
 #define LARGE_SIZE 4096 /* bytes: compared with such a message its completion costs nothing */

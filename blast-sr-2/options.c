@@ -10,7 +10,7 @@
 #include "common/roles.h"
 #include "ping-sr-1/connect_info.h"
 #include "program/report.h"
-#include "serve/session.h"
+#include "program/serve/session.h"
 
 #define MAX_BUFFERS (1u << 20)
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * blast-sr-2: finds out what is wrong with a message that was not expected. Each message carries
- * its number, and a pattern made from it (measure/user_data.h). See blast.h.
+ * its number, and a pattern made from it (program/measure/user_data.h). See blast.h.
  */
 #include <errno.h>
 #include <inttypes.h>
 
 #include "blast-sr-2/blast.h"
-#include "measure/run.h"
-#include "measure/user_data.h"
+#include "program/measure/run.h"
+#include "program/measure/user_data.h"
 #include "program/report.h"
 
 #define NUMBER_LENGTH 8

@@ -11,7 +11,7 @@ $(BUILD)/course/overcredit: $(BUILD)/blast-sr-2/stage.o
 $(BUILD)/course/overcredit: WRAPPED = our_return_credits our_post_recv_chain
 $(BUILD)/course/misnumber: $(BUILD)/beyond/ping-rdma-3/stage.o
 $(BUILD)/course/misnumber: WRAPPED = our_write_message
-$(PARTNERS): $(BUILD)/course/%: $(BUILD)/course/partners/%.o $(BUILD)/serve/server_main.o $(SUITE)
+$(PARTNERS): $(BUILD)/course/%: $(BUILD)/course/partners/%.o $(BUILD)/program/serve/server_main.o $(SUITE)
 	$(LINK)
 
 # What starts a submission's program beside a partner, as another user.

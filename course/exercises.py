@@ -64,7 +64,7 @@ EXERCISES = {
         Exercise(
             "verify",
             "ping-sr-0",
-            "measure/user_data.c",
+            "program/measure/user_data.c",
             ("compare",),
             ("our_find_difference", "our_verify_data"),
             {"our_find_difference": "our_run_of(control)->data_size", "our_verify_data": "0"},
@@ -121,7 +121,7 @@ EXERCISES = {
         Exercise(
             "retry",
             "ping-sr-1",
-            "serve/client.c",
+            "program/serve/client.c",
             (),
             ("run_with_any", "our_run_client"),
             {
@@ -176,7 +176,7 @@ EXERCISES = {
         Exercise(
             "statistics",
             "ping-sr-1",
-            "measure/histogram.c",
+            "program/measure/histogram.c",
             ("bucket_of", "middle_of"),
             ("our_histogram_add", "our_histogram_mean", "our_histogram_percentile"),
             {"our_histogram_mean": "0", "our_histogram_percentile": "0"},

@@ -67,7 +67,7 @@ def _alone(side: Result) -> str:
         _, role, _, tests = side["arguments"]
         return f"make sim DIR=DIR ROLE={role} TESTS={tests}"
     probe = side["program"].removeprefix("probe-")
-    return f"cc -std=c11 -I DIR -o /tmp/probe course/partners/{probe}.c DIR/measure/{probe}.c && /tmp/probe {side['shown']}"
+    return f"cc -std=c11 -I DIR -o /tmp/probe course/partners/{probe}.c DIR/program/measure/{probe}.c && /tmp/probe {side['shown']}"
 
 
 def command(case: Result, traced: bool) -> str:

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * devices: the list for people; and as one JSON object: devices by name, in these ports by number, in these
- * GIDs by index. See devices.h.
+ * devices: the list for people; and as one JSON object: devices by name, in these ports by number,
+ * in these GIDs by index. See devices.h.
  */
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "devices/devices.h"
-#include "measure/json.h"
+#include "program/measure/json.h"
 
 /* ---- For people ---- */
 

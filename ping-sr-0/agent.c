@@ -3,10 +3,10 @@
  * The agent, the server's side of one connection, from its first verb to its last. The listener
  * (server.c) has admitted its client and calls our_ping_agent. See client.c for the other side.
  */
-#include "measure/run.h"
 #include "ping-sr-0/ping.h"
+#include "program/measure/run.h"
+#include "program/serve/serve.h"
 #include "program/stage.h"
-#include "serve/serve.h"
 
 /*
  * Exchanges messages with an accepted client, which disconnects when it has everything. If we left

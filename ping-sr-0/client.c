@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The client of a ping-pong. Read this file first: our_ping_client is a connection's life, from
- * its first verb to its last, with the verbs behind each call; our_client_operation is what it
- * does while it is connected. The program (serve/client_main.c) has read the options and calls
- * our_ping_client, by way of serve/client.c. `run` (measure/run.h) counts the messages and takes
- * their times. To copy, see examples/.
+ * The client of a ping-pong. Read this file first: our_ping_client is a connection's life, from its
+ * first verb to its last, with the verbs behind each call; our_client_operation is what it does
+ * while it is connected. The program (program/serve/client_main.c) has read the options and calls
+ * our_ping_client, by way of program/serve/client.c. `run` (program/measure/run.h) counts the
+ * messages and takes their times. To copy, see examples/.
  */
-#include "measure/run.h"
-#include "measure/user_data.h"
 #include "ping-sr-0/ping.h"
+#include "program/measure/run.h"
+#include "program/measure/user_data.h"
+#include "program/serve/serve.h"
 #include "program/stage.h"
-#include "serve/serve.h"
 
 /* Waits until the message is sent and has come back; either may complete first. */
 static int await_send_and_recv(struct our_control *client)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What makes client and server a ping-pong besides their roles (client.c, agent.c): their command lines,
- * and the memory that an agent takes.
+ * What makes client and server a ping-pong besides their roles (client.c, agent.c): their command
+ * lines, and the memory that an agent takes.
  */
 #include "common/roles.h"
 #include "ping-sr-0/ping.h"
+#include "program/serve/session.h"
 #include "program/stage.h"
-#include "serve/session.h"
 
 static const struct our_option ping_options[] = {
 	{ "verify", 'v', NULL, "compare every byte that comes back", OUR_FLAG(verify) },

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What the agent does about a completion: it sends every message back. Nothing here waits, so a loop
- * that serves many clients (ping-sr-4) has the same reactions as an agent that waits.
+ * What the agent does about a completion: it sends every message back. Nothing here waits, so a
+ * loop that serves many clients (ping-sr-4) has the same reactions as an agent that waits.
  */
 #include <errno.h>
 #include <inttypes.h>
 
 #include "common/clock.h"
-#include "measure/run.h"
-#include "measure/user_data.h"
 #include "ping-sr-0/ping.h"
+#include "program/measure/run.h"
+#include "program/measure/user_data.h"
 #include "program/report.h"
 #include "program/stage.h"
 

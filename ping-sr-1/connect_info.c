@@ -9,9 +9,9 @@
 
 #include "ping-sr-1/connect_info.h"
 #include "program/report.h"
+#include "program/serve/admission.h"
+#include "program/serve/session.h"
 #include "program/stage.h"
-#include "serve/admission.h"
-#include "serve/session.h"
 
 struct our_client_limits our_client_limits = {
 	.max_count = OUR_COUNT_UNLIMITED,

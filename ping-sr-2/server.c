@@ -9,10 +9,10 @@
 #include "common/roles.h"
 #include "ping-sr-2/server.h"
 #include "program/report.h"
+#include "program/serve/admission.h"
+#include "program/serve/serve.h"
+#include "program/serve/session.h"
 #include "program/stage.h"
-#include "serve/admission.h"
-#include "serve/serve.h"
-#include "serve/session.h"
 
 /* A client takes an event channel, two eventfds and, in later stages, a completion channel. */
 #define DESCRIPTORS_OF_A_CLIENT 4

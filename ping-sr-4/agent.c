@@ -10,9 +10,9 @@
 #include "ping-sr-4/server.h"
 #include "program/config.h"
 #include "program/report.h"
+#include "program/serve/serve.h"
+#include "program/serve/session.h"
 #include "program/stage.h"
-#include "serve/serve.h"
-#include "serve/session.h"
 
 /* Everything that the connection needs, up to the accept; the client's answer comes as an event. */
 static int setup_and_accept(struct our_control *control, void *state)

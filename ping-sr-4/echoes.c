@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * ping-sr-4: the agent of a ping-pong as reactions: what ping-sr-0/agent.c sets up and undoes around its
- * waits, and what it does about a completion (ping-sr-0/react.c). The set-up stands twice because there it
- * is the lesson, to be read and changed in one piece. See struct our_agent_ops.
+ * ping-sr-4: the agent of a ping-pong as reactions: what ping-sr-0/agent.c sets up and undoes
+ * around its waits, and what it does about a completion (ping-sr-0/react.c). The set-up stands
+ * twice because there it is the lesson, to be read and changed in one piece. See struct
+ * our_agent_ops.
  */
 #include "common/roles.h"
-#include "measure/run.h"
 #include "ping-sr-0/ping.h"
 #include "ping-sr-4/server.h"
+#include "program/measure/run.h"
 #include "program/stage.h"
 
 static int start_echoes(struct our_control *agent, void *state)

@@ -9,10 +9,10 @@
 #include "common/roles.h"
 #include "ping-sr-4/server.h"
 #include "program/report.h"
+#include "program/serve/admission.h"
+#include "program/serve/serve.h"
+#include "program/serve/session.h"
 #include "program/stage.h"
-#include "serve/admission.h"
-#include "serve/serve.h"
-#include "serve/session.h"
 
 /* CM events: the kernel keeps 1024 requests for a listener, and 1000 clients have two each. */
 #define MOST_UNREAD 4096
@@ -145,10 +145,10 @@ int our_handle_completions(struct our_server *server, size_t device)
 }
 
 /*
- * Whether an agent's time is over. What its client has done in time may still be unread: completions
- * beyond the budget of a turn, or a CM event behind those of others. (Of the CQs' events, all that
- * the poll found have been taken.) In a flood of requests there is always one more, so their number
- * is limited.
+ * Whether an agent's time is over. What its client has done in time may still be unread:
+ * completions beyond the budget of a turn, or a CM event behind those of others. (Of the CQs'
+ * events, all that the poll found have been taken.) In a flood of requests there is always one
+ * more, so their number is limited.
  */
 static bool is_over(const struct our_server *server, struct our_agent *agent)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * ping-sr-4: the server serves its listener and all its clients, from the first to the last, in one loop
- * around one poll(). See server.h.
+ * ping-sr-4: the server serves its listener and all its clients, from the first to the last, in one
+ * loop around one poll(). See server.h.
  */
 #include <errno.h>
 #include <sys/queue.h>
@@ -9,10 +9,10 @@
 #include "common/clock.h"
 #include "ping-sr-4/server.h"
 #include "program/output.h"
+#include "program/serve/admission.h"
+#include "program/serve/serve.h"
+#include "program/serve/session.h"
 #include "program/stage.h"
-#include "serve/admission.h"
-#include "serve/serve.h"
-#include "serve/session.h"
 
 #define FIXED_FDS (2 + OUR_OUTPUTS) /* of the CM and of signals, and those of the output */
 

@@ -107,8 +107,9 @@ struct our_options {
 	struct addrinfo *addresses; /* of address and port; each is tried, in order */
 	uint64_t clients;           /* how many a server serves; 0: until interrupted */
 	uint64_t max_clients;       /* that it serves at a time */
-	uint64_t max_memory;  /* bytes that they may take together; 0: see serve/admission.h */
-	uint64_t count;       /* messages; OUR_COUNT_UNLIMITED when only -D was given */
+	uint64_t
+		max_memory; /* bytes that they may take together; 0: see program/serve/admission.h */
+	uint64_t count;     /* messages; OUR_COUNT_UNLIMITED when only -D was given */
 	uint64_t duration_s;  /* 0: none */
 	uint64_t data_size;   /* bytes a message */
 	uint64_t wait_s;      /* how long a client waits for its server to start */

@@ -91,7 +91,7 @@ def parts(stage: str, role: str) -> list[str]:
     """The sources of a program, without those of the rooms. It is built if it is not there."""
     if not (TOP / folder(stage) / role).exists():
         make(f"{folder(stage)}/{role}")
-    objects = [f"build/serve/{role}_main.o", f"build/{folder(stage)}/stage.o", *variable("SUITE")]
+    objects = [f"build/program/serve/{role}_main.o", f"build/{folder(stage)}/stage.o", *variable("SUITE")]
     command = ["cc", "-Wl,--trace", *objects, "-lrdmacm", "-libverbs", "-pthread", "-o", os.devnull]
     taken = subprocess.run(command, cwd=TOP, check=True, capture_output=True, text=True).stdout
     sources = re.findall(r"^build/(.*)\.o$", taken, re.MULTILINE)

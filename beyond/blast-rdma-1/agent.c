@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The agent of a stream of WRITEs, from its first verb to its last: it sleeps until the client sends its
- * count, and compares the last message, which is in the buffer. Compare beyond/ping-rdma-1/agent.c, and see
- * ping-sr-0/agent.c for who calls this.
+ * The agent of a stream of WRITEs, from its first verb to its last: it sleeps until the client
+ * sends its count, and compares the last message, which is in the buffer. Compare
+ * beyond/ping-rdma-1/agent.c, and see ping-sr-0/agent.c for who calls this.
  */
 #include "beyond/blast-rdma-1/blast_rdma.h"
-#include "measure/run.h"
-#include "measure/user_data.h"
+#include "program/measure/run.h"
+#include "program/measure/user_data.h"
 #include "program/report.h"
+#include "program/serve/serve.h"
 #include "program/stage.h"
-#include "serve/serve.h"
 
 /*
  * Each message overwrites the one before it. The count came in a message after the last WRITE, so

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What makes client and server a stream of WRITEs besides their roles (client.c, agent.c): their command
- * lines, what the device must have for them, and the memory that an agent takes.
+ * What makes client and server a stream of WRITEs besides their roles (client.c, agent.c): their
+ * command lines, what the device must have for them, and the memory that an agent takes.
  */
 #include <errno.h>
 
 #include "beyond/blast-rdma-1/blast_rdma.h"
 #include "common/roles.h"
 #include "program/report.h"
-#include "serve/session.h"
+#include "program/serve/session.h"
 
 #define MAX_BUFFERS (1u << 20)
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The client of a stream of RDMA WRITEs, from its first verb to its last: it keeps WRITEs under way,
- * chain after chain, and at the end tells the agent how many there were. Compare
+ * The client of a stream of RDMA WRITEs, from its first verb to its last: it keeps WRITEs under
+ * way, chain after chain, and at the end tells the agent how many there were. Compare
  * beyond/ping-rdma-1/client.c, and see ping-sr-0/client.c for who calls this.
  */
 #include <errno.h>
@@ -9,11 +9,11 @@
 #include "beyond/blast-rdma-1/blast_rdma.h"
 #include "common/clock.h"
 #include "common/roles.h"
-#include "measure/run.h"
-#include "measure/user_data.h"
+#include "program/measure/run.h"
+#include "program/measure/user_data.h"
 #include "program/report.h"
+#include "program/serve/serve.h"
 #include "program/stage.h"
-#include "serve/serve.h"
 
 #define LONG_MESSAGE 4096 /* bytes */
 #define CHAIN        16
@@ -24,9 +24,9 @@ static uint64_t lesser(uint64_t a, uint64_t b)
 }
 
 /*
- * A completion costs little in comparison with a long message. soft-iWARP sends a WRITE of a page or
- * more faster if it is signaled; and if it is not, the completion of a later one does not say that its
- * buffer is free.
+ * A completion costs little in comparison with a long message. soft-iWARP sends a WRITE of a page
+ * or more faster if it is signaled; and if it is not, the completion of a later one does not say
+ * that its buffer is free.
  */
 static uint64_t longest_chain(const struct our_control *client)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The agent of a shared counter, from its first verb to its last. The server's words are the same for all
- * clients; when no client is there, an agent checks that they hold what the clients report. Called by
- * the threads of all agents. Compare beyond/ping-rdma-1/agent.c, and see ping-sr-0/agent.c for who
- * calls this.
+ * The agent of a shared counter, from its first verb to its last. The server's words are the same
+ * for all clients; when no client is there, an agent checks that they hold what the clients report.
+ * Called by the threads of all agents. Compare beyond/ping-rdma-1/agent.c, and see
+ * ping-sr-0/agent.c for who calls this.
  */
 #include <inttypes.h>
 #include <pthread.h>
@@ -11,9 +11,9 @@
 #include "beyond/count-atomic-1/count_atomic.h"
 #include "common/roles.h"
 #include "program/report.h"
+#include "program/serve/serve.h"
+#include "program/serve/session.h"
 #include "program/stage.h"
-#include "serve/serve.h"
-#include "serve/session.h"
 
 const struct our_program our_count_server_program = {
 	.summary = "Lets clients count in its memory, sleeps meanwhile, and compares the sum.",
@@ -93,8 +93,8 @@ int our_count_agent(struct our_control *agent)
 	if (ret)
 		return ret;
 	/*
-	 * ibv_alloc_pd, ibv_create_cq, rdma_create_qp, ibv_reg_mr, ibv_post_recv. A client has only the
-	 * right to the words that it needs.
+	 * ibv_alloc_pd, ibv_create_cq, rdma_create_qp, ibv_reg_mr, ibv_post_recv. A client has only
+	 * the right to the words that it needs.
 	 */
 	ret = our_setup_shared_memory(agent, &one_sided, words, sizeof(words),
 				      IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_ATOMIC);

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The client of a shared counter, from its first verb to its last: it counts, either in one step, or in
- * two while it holds the lock. Compare beyond/ping-rdma-1/client.c, and see ping-sr-0/client.c for who
- * calls this.
+ * The client of a shared counter, from its first verb to its last: it counts, either in one step,
+ * or in two while it holds the lock. Compare beyond/ping-rdma-1/client.c, and see
+ * ping-sr-0/client.c for who calls this.
  */
 #include <errno.h>
 #include <inttypes.h>
 #include <time.h>
 
 #include "beyond/count-atomic-1/count_atomic.h"
-#include "measure/run.h"
+#include "program/measure/run.h"
 #include "program/report.h"
+#include "program/serve/serve.h"
 #include "program/stage.h"
-#include "serve/serve.h"
 
 static bool lock;        /* --lock: count in the word that the lock protects */
 static uint64_t hold_us; /* --hold: how long to hold that lock */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The agent of a connection without a connection manager, from its first verb to its last: ping-sr-0's,
- * but for how the connection is made and how it ends. The listener (server.c) has accepted its TCP
- * connection and calls our_bare_agent. See client.c for the other side.
+ * The agent of a connection without a connection manager, from its first verb to its last:
+ * ping-sr-0's, but for how the connection is made and how it ends. The listener (server.c) has
+ * accepted its TCP connection and calls our_bare_agent. See client.c for the other side.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -10,11 +10,11 @@
 #include "beyond/ping-rc-0/bare.h"
 #include "common/clock.h"
 #include "common/roles.h"
-#include "measure/run.h"
 #include "ping-sr-0/ping.h"
+#include "program/measure/run.h"
 #include "program/report.h"
+#include "program/serve/serve.h"
 #include "program/stage.h"
-#include "serve/serve.h"
 
 static int report_one_more(const struct our_control *agent)
 {

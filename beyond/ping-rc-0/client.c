@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * The client of a connection without a connection manager, from its first verb to its last:
- * ping-sr-0's, but for how the connection is made and how it ends. The program (serve/client_main.c) has
- * read the options and calls our_bare_client, by way of serve/client.c. See agent.c for the other side.
+ * ping-sr-0's, but for how the connection is made and how it ends. The program
+ * (program/serve/client_main.c) has read the options and calls our_bare_client, by way of
+ * program/serve/client.c. See agent.c for the other side.
  */
 #include "beyond/ping-rc-0/bare.h"
 #include "common/waiting.h"
-#include "measure/run.h"
-#include "measure/user_data.h"
 #include "ping-sr-0/ping.h"
-#include "serve/serve.h"
+#include "program/measure/run.h"
+#include "program/measure/user_data.h"
+#include "program/serve/serve.h"
 
 /* Waits until the message is sent and has come back; either may complete first. */
 static int await_send_and_recv(struct our_control *client)

@@ -13,10 +13,10 @@
 
 #include "beyond/ping-rc-0/bare.h"
 #include "common/roles.h"
-#include "measure/run.h"
 #include "program/config.h"
+#include "program/measure/run.h"
 #include "program/report.h"
-#include "serve/serve.h"
+#include "program/serve/serve.h"
 
 #define LINE_LIMIT_S     10 /* a client sends its line at once */
 #define EXCHANGE_LIMIT_S 10 /* for a client, which has its line ready, but may have to find us */

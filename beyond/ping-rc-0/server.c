@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The server of connections without a connection manager: its listener waits for TCP connections, and hands
- * each to an agent, one after the other. The program (serve/server_main.c) has read the options and calls
- * our_bare_listener.
+ * The server of connections without a connection manager: its listener waits for TCP connections,
+ * and hands each to an agent, one after the other. The program (program/serve/server_main.c) has
+ * read the options and calls our_bare_listener.
  */
 #include <errno.h>
 #include <netdb.h>
@@ -15,9 +15,9 @@
 #include "beyond/ping-rc-0/bare.h"
 #include "common/roles.h"
 #include "program/report.h"
-#include "serve/admission.h"
-#include "serve/serve.h"
-#include "serve/session.h"
+#include "program/serve/admission.h"
+#include "program/serve/serve.h"
+#include "program/serve/session.h"
 
 #define BACKLOG  1024 /* clients that wait while others are served */
 #define PAUSE_MS 1000 /* before it tries again what something was lacking for */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The agent of a ping by RDMA WRITE and READ, from its first verb to its last: it describes its buffer
- * to the client, and sleeps. Its device does the rest, without a completion here, until the client sends
- * its count. Compare ping-sr-0/agent.c, and see there who calls this.
+ * The agent of a ping by RDMA WRITE and READ, from its first verb to its last: it describes its
+ * buffer to the client, and sleeps. Its device does the rest, without a completion here, until the
+ * client sends its count. Compare ping-sr-0/agent.c, and see there who calls this.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -12,9 +12,9 @@
 #include "common/roles.h"
 #include "ping-sr-2/keepalive.h"
 #include "program/report.h"
+#include "program/serve/serve.h"
+#include "program/serve/session.h"
 #include "program/stage.h"
-#include "serve/serve.h"
-#include "serve/session.h"
 
 const struct our_program our_ping_rdma_server_program = {
 	.summary = "Lets clients write to its memory and read from it, and sleeps meanwhile.",

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The client of a ping by RDMA WRITE and READ, from its first verb to its last: it writes each message
- * into the agent's memory, and reads it back from there. The agent's program takes no part. Compare
- * ping-sr-0/client.c, and see there who calls this.
+ * The client of a ping by RDMA WRITE and READ, from its first verb to its last: it writes each
+ * message into the agent's memory, and reads it back from there. The agent's program takes no part.
+ * Compare ping-sr-0/client.c, and see there who calls this.
  */
 #include "beyond/ping-rdma-1/one_sided.h"
 #include "common/waiting.h"
-#include "measure/run.h"
-#include "measure/user_data.h"
 #include "ping-sr-0/ping.h"
+#include "program/measure/run.h"
+#include "program/measure/user_data.h"
+#include "program/serve/serve.h"
 #include "program/stage.h"
-#include "serve/serve.h"
 
 static const struct our_option verify_options[] = {
 	{ "verify", 'v', NULL, "compare every byte that is read back", OUR_FLAG(verify) },

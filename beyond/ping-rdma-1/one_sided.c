@@ -7,7 +7,7 @@
 #include "beyond/ping-rdma-1/one_sided.h"
 #include "common/clock.h"
 #include "common/roles.h"
-#include "measure/run.h"
+#include "program/measure/run.h"
 #include "program/report.h"
 
 int our_setup_one_sided(struct our_control *control, struct our_one_sided *one_sided, uint32_t n,

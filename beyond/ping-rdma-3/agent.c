@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The agent of a ping by RDMA WRITE alone, from its first verb to its last: it looks at its memory until
- * a message is there, and writes it back. No completion reports a message. See client.c for the other
- * side, and ping-sr-0/agent.c for who calls this.
+ * The agent of a ping by RDMA WRITE alone, from its first verb to its last: it looks at its memory
+ * until a message is there, and writes it back. No completion reports a message. See client.c for
+ * the other side, and ping-sr-0/agent.c for who calls this.
  */
 #include <errno.h>
 #include <string.h>
@@ -11,9 +11,9 @@
 #include "common/clock.h"
 #include "common/roles.h"
 #include "ping-sr-0/ping.h"
+#include "program/serve/serve.h"
+#include "program/serve/session.h"
 #include "program/stage.h"
-#include "serve/serve.h"
-#include "serve/session.h"
 
 const struct our_program our_ping_watch_server_program = {
 	.summary = "Waits for clients, and writes every message that appears in its memory back.",

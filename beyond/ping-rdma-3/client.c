@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The client of a ping by RDMA WRITE alone, from its first verb to its last: it writes each message into
- * the agent's memory, and looks at its own until the agent has written the message back there. Compare
- * beyond/ping-rdma-1/client.c, and see ping-sr-0/client.c for who calls this.
+ * The client of a ping by RDMA WRITE alone, from its first verb to its last: it writes each message
+ * into the agent's memory, and looks at its own until the agent has written the message back there.
+ * Compare beyond/ping-rdma-1/client.c, and see ping-sr-0/client.c for who calls this.
  */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
 #include "beyond/ping-rdma-3/watch.h"
-#include "measure/run.h"
 #include "ping-sr-0/ping.h"
+#include "program/measure/run.h"
 #include "program/report.h"
+#include "program/serve/serve.h"
 #include "program/stage.h"
-#include "serve/serve.h"
 
 static const struct our_option verify_options[] = {
 	{ "verify", 'v', NULL, "compare every byte that comes back", OUR_FLAG(verify) },
@@ -28,8 +28,8 @@ const struct our_program our_ping_watch_client_program = {
 };
 
 /*
- * A pattern that has no zero byte, and differs from message to message: `left` bytes follow this one.
- * The last byte is that of our_last_byte.
+ * A pattern that has no zero byte, and differs from message to message: `left` bytes follow this
+ * one. The last byte is that of our_last_byte.
  */
 static uint8_t byte_of(uint64_t message, size_t left)
 {

@@ -9,8 +9,8 @@
 #include "beyond/ping-rdma-3/barrier.h"
 #include "beyond/ping-rdma-3/watch.h"
 #include "common/roles.h"
-#include "measure/run.h"
 #include "ping-sr-0/ping.h"
+#include "program/measure/run.h"
 #include "program/report.h"
 
 #define LOOKS_A_MOMENT 4096 /* looking at the CQ and the CM takes as long as many looks at memory */
@@ -64,11 +64,11 @@ static bool has_zero_byte(uint64_t word)
 }
 
 /*
- * Looks for a byte that is still zero, from the byte `from` on, a multiple of eight. Returns where to
- * begin the next look, a multiple of eight again; or `length` if there is no such byte. The compiler
- * does not know that the device writes them. Each look is an atomic load, made anew each time. With
- * acquire, what is read after it is not older, if a thread has written it: tests have such threads, and
- * ThreadSanitizer knows no barriers. For devices await_memory has one.
+ * Looks for a byte that is still zero, from the byte `from` on, a multiple of eight. Returns where
+ * to begin the next look, a multiple of eight again; or `length` if there is no such byte. The
+ * compiler does not know that the device writes them. Each look is an atomic load, made anew each
+ * time. With acquire, what is read after it is not older, if a thread has written it: tests have
+ * such threads, and ThreadSanitizer knows no barriers. For devices await_memory has one.
  */
 static size_t find_zero(const uint8_t *data, size_t from, size_t length)
 {
@@ -86,8 +86,8 @@ static size_t find_zero(const uint8_t *data, size_t from, size_t length)
 }
 
 /*
- * Looks at the message, of which `seen` bytes are known to be there. Returns how many are now; its length
- * if it is whole.
+ * Looks at the message, of which `seen` bytes are known to be there. Returns how many are now; its
+ * length if it is whole.
  */
 static size_t look(const struct our_control *control, const struct our_watch *watch, size_t seen)
 {

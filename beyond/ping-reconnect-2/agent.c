@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The agent of a client that may come again. Before it answers a message, it does what the message asks
- * for, unless that was done on an earlier connection: it adds a line to the journal, a file for each
- * client, which outlives the server's process.
+ * The agent of a client that may come again. Before it answers a message, it does what the message
+ * asks for, unless that was done on an earlier connection: it adds a line to the journal, a file
+ * for each client, which outlives the server's process.
  */
 #include <endian.h>
 #include <errno.h>
@@ -17,7 +17,7 @@
 #include "ping-sr-1/connect_info.h"
 #include "ping-sr-4/server.h"
 #include "program/report.h"
-#include "serve/session.h"
+#include "program/serve/session.h"
 
 #define LINE 13 /* bytes: a number below OUR_COUNT_UNLIMITED, and a newline */
 
@@ -113,8 +113,8 @@ static void stop_recording(struct our_control *agent, void *state)
 }
 
 /*
- * The end of the file says what is done, not a variable of ours: the client may be back before the agent
- * of its last connection has seen all messages, or that it has ended.
+ * The end of the file says what is done, not a variable of ours: the client may be back before the
+ * agent of its last connection has seen all messages, or that it has ended.
  */
 static int do_once(struct recorded_echo *recorded)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The client of a ping-pong that goes on when its connection has broken: it connects again, and sends
- * again what it has no answer to. Compare ping-sr-0/client.c, which says who calls this.
+ * The client of a ping-pong that goes on when its connection has broken: it connects again, and
+ * sends again what it has no answer to. Compare ping-sr-0/client.c, which says who calls this.
  */
 #include <endian.h>
 #include <errno.h>
@@ -12,12 +12,12 @@
 
 #include "beyond/ping-reconnect-2/reconnect.h"
 #include "common/clock.h"
-#include "measure/run.h"
-#include "measure/user_data.h"
 #include "ping-sr-0/ping.h"
 #include "ping-sr-1/connect_info.h"
+#include "program/measure/run.h"
+#include "program/measure/user_data.h"
 #include "program/report.h"
-#include "serve/serve.h"
+#include "program/serve/serve.h"
 
 /* Whether the server may be there again soon, if the user wants to wait for it (-w). */
 static bool may_pass(const struct our_control *client, int error)
@@ -96,9 +96,9 @@ static int send_and_recv(struct our_control *client)
 }
 
 /*
- * Goes on with the first message that is not over: run->message, which outlives the connection. One is
- * over when its answer is here and its send has completed. If the connection ends in between, it is sent
- * again, as if the answer had been lost: the server's journal has it.
+ * Goes on with the first message that is not over: run->message, which outlives the connection. One
+ * is over when its answer is here and its send has completed. If the connection ends in between, it
+ * is sent again, as if the answer had been lost: the server's journal has it.
  */
 static int exchange_messages(struct our_control *client)
 {
@@ -171,7 +171,7 @@ out_destroy_id:
 	return ret;
 }
 
-/* The first connection is made like any other: serve/client.c waits until somebody listens. */
+/* The first connection is made like any other: program/serve/client.c waits until somebody listens. */
 int our_reconnecting_client(struct our_control *client, struct sockaddr *server)
 {
 	const struct timespec pause = { .tv_nsec = 100000000 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * ping-srq-4: the agent, as reactions. Its QP takes its receives from the pool, and it has no buffers
- * of its own: it sends every message back from the buffer of the pool in which it arrived, and then
- * returns that buffer. It never waits.
+ * ping-srq-4: the agent, as reactions. Its QP takes its receives from the pool, and it has no
+ * buffers of its own: it sends every message back from the buffer of the pool in which it arrived,
+ * and then returns that buffer. It never waits.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -11,11 +11,11 @@
 #include "beyond/ping-srq-4/pool.h"
 #include "common/clock.h"
 #include "common/roles.h"
-#include "measure/user_data.h"
 #include "ping-sr-1/connect_info.h"
+#include "program/measure/user_data.h"
 #include "program/report.h"
+#include "program/serve/session.h"
 #include "program/stage.h"
-#include "serve/session.h"
 
 #define MAX_SEND       1  /* at a time */
 #define BYTES_OF_ENTRY 64 /* estimated: of a CQ */

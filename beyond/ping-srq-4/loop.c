@@ -7,8 +7,8 @@
 
 #include "beyond/ping-srq-4/pool.h"
 #include "common/clock.h"
-#include "measure/run.h"
 #include "ping-sr-4/server.h"
+#include "program/measure/run.h"
 #include "program/output.h"
 #include "program/report.h"
 

@@ -13,8 +13,8 @@
 #include "ping-sr-4/channels.h"
 #include "program/options.h"
 #include "program/report.h"
-#include "serve/admission.h"
-#include "serve/session.h"
+#include "program/serve/admission.h"
+#include "program/serve/session.h"
 
 static uint64_t receives = 64, buffer_size = 65536;
 

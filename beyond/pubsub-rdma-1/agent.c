@@ -7,9 +7,9 @@
 #include "beyond/ping-rdma-1/one_sided.h"
 #include "beyond/pubsub-rdma-1/publication.h"
 #include "program/options.h"
+#include "program/serve/serve.h"
+#include "program/serve/session.h"
 #include "program/stage.h"
-#include "serve/serve.h"
-#include "serve/session.h"
 
 const struct our_program our_pubsub_reads_server_program = {
 	.summary = "Publishes a record that it changes again and again, and lets clients read it.",

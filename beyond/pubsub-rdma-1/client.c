@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The client that reads a record, from its first verb to its last: it READs until its copy is whole.
- * Compare beyond/ping-rdma-1/client.c, and see ping-sr-0/client.c for who calls this.
+ * The client that reads a record, from its first verb to its last: it READs until its copy is
+ * whole. Compare beyond/ping-rdma-1/client.c, and see ping-sr-0/client.c for who calls this.
  */
 #include <errno.h>
 
@@ -9,10 +9,10 @@
 #include "beyond/pubsub-rdma-1/publication.h"
 #include "beyond/pubsub-rdma-1/record.h"
 #include "common/waiting.h"
-#include "measure/run.h"
 #include "ping-sr-0/ping.h"
+#include "program/measure/run.h"
+#include "program/serve/serve.h"
 #include "program/stage.h"
-#include "serve/serve.h"
 
 const struct our_program our_pubsub_reads_client_program = {
 	.summary = "Reads the server's record -c times, and shows how long each took.",

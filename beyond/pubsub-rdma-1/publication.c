@@ -14,7 +14,7 @@
 #include "common/clock.h"
 #include "ping-sr-1/connect_info.h"
 #include "program/report.h"
-#include "serve/session.h"
+#include "program/serve/session.h"
 
 #define PAGE 4096
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The agent of a subscriber that is written to, from its first verb to its last: in each turn it WRITEs
- * the record, as it is then, into its subscriber's memory. It waits only for its own subscriber. See
- * client.c for the other side, and ping-sr-0/agent.c for who calls this.
+ * The agent of a subscriber that is written to, from its first verb to its last: in each turn it
+ * WRITEs the record, as it is then, into its subscriber's memory. It waits only for its own
+ * subscriber. See client.c for the other side, and ping-sr-0/agent.c for who calls this.
  */
 #include <errno.h>
 #include <string.h>
@@ -12,9 +12,9 @@
 #include "beyond/pubsub-rdma-1/record.h"
 #include "common/clock.h"
 #include "common/roles.h"
+#include "program/serve/serve.h"
+#include "program/serve/session.h"
 #include "program/stage.h"
-#include "serve/serve.h"
-#include "serve/session.h"
 
 #define NO_ACCESS 0
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The client that is written to, from its first verb to its last: it looks at its memory now and then,
- * until there is a new record and it is whole. Compare beyond/pubsub-rdma-1/client.c, and see
+ * The client that is written to, from its first verb to its last: it looks at its memory now and
+ * then, until there is a new record and it is whole. Compare beyond/pubsub-rdma-1/client.c, and see
  * ping-sr-0/client.c for who calls this.
  */
 #include <errno.h>
@@ -11,12 +11,12 @@
 #include "beyond/pubsub-rdma-1/record.h"
 #include "common/clock.h"
 #include "common/roles.h"
-#include "measure/run.h"
 #include "ping-sr-0/ping.h"
 #include "ping-sr-2/keepalive.h"
+#include "program/measure/run.h"
 #include "program/report.h"
+#include "program/serve/serve.h"
 #include "program/stage.h"
-#include "serve/serve.h"
 
 #define LOOK_NS 100000 /* from one look to the next */
 
@@ -107,8 +107,8 @@ int our_pubsub_writes_client(struct our_control *client, struct sockaddr *server
 		goto out_destroy_id;
 	}
 	/*
-	 * On iWARP a keepalive is a READ, and soft-iWARP confuses it with the publisher's WRITEs: after
-	 * a loss, many of them arrive together (docs/drivers.md).
+	 * On iWARP a keepalive is a READ, and soft-iWARP confuses it with the publisher's WRITEs:
+	 * after a loss, many of them arrive together (docs/drivers.md).
 	 */
 	if (our_is_iwarp(client))
 		our_stop_keepalive(client);

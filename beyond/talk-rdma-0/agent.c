@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The agent of a conversation, from its first verb to its last. See client.c for the other side, and
- * ping-sr-0/agent.c for who calls this.
+ * The agent of a conversation, from its first verb to its last. See client.c for the other side,
+ * and ping-sr-0/agent.c for who calls this.
  */
 #include <errno.h>
 
@@ -9,9 +9,9 @@
 #include "common/roles.h"
 #include "ping-sr-1/connect_info.h"
 #include "program/report.h"
+#include "program/serve/serve.h"
+#include "program/serve/session.h"
 #include "program/stage.h"
-#include "serve/serve.h"
-#include "serve/session.h"
 
 const struct our_program our_talk_server_program = {
 	.summary = "Writes each line of stdin into the client's memory, and shows what the client "

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The client of a conversation, from its first verb to its last. Once both sides know the other's slot,
- * they do the same: talk.c. See ping-sr-0/client.c for who calls this.
+ * The client of a conversation, from its first verb to its last. Once both sides know the other's
+ * slot, they do the same: talk.c. See ping-sr-0/client.c for who calls this.
  */
 #include "beyond/talk-rdma-0/talk.h"
-#include "measure/run.h"
+#include "program/measure/run.h"
+#include "program/serve/serve.h"
 #include "program/stage.h"
-#include "serve/serve.h"
 
 const struct our_program our_talk_client_program = {
 	.summary = "Writes each line of stdin into the server's memory, and shows what the server "

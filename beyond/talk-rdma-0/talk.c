@@ -9,7 +9,7 @@
 #include "beyond/talk-rdma-0/talk.h"
 #include "common/clock.h"
 #include "common/roles.h"
-#include "measure/run.h"
+#include "program/measure/run.h"
 #include "program/report.h"
 
 #define TURN_MS 10
@@ -20,8 +20,9 @@ int our_setup_talk(struct our_control *control, struct our_talk *talk)
 	int ret;
 
 	/*
-	 * ibv_alloc_pd, ibv_create_cq, rdma_create_qp, ibv_reg_mr, ibv_post_recv. The send queue has a place
-	 * for each buffer, so there is room for the three requests of a line: text, mark and READ.
+	 * ibv_alloc_pd, ibv_create_cq, rdma_create_qp, ibv_reg_mr, ibv_post_recv. The send queue
+	 * has a place for each buffer, so there is room for the three requests of a line: text,
+	 * mark and READ.
 	 */
 	ret = our_setup_one_sided(control, &talk->one_sided, OUR_TALK_BUFFERS, OUR_SLOT_BUFFER,
 				  IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * For the exercise "statistics": puts the numbers of its command line into a histogram, and shows what
- * that says of them. Linked with the submission's measure/histogram.c. With "-" it waits, and the
- * grader calls the function from outside: course/call.py. The functions of a histogram keep no state
- * of their own, so another one does not matter to the first, and a copy is as good.
+ * For the exercise "statistics": puts the numbers of its command line into a histogram, and shows
+ * what that says of them. Linked with the submission's program/measure/histogram.c. With "-" it
+ * waits, and the grader calls the function from outside: course/call.py. The functions of a
+ * histogram keep no state of their own, so another one does not matter to the first, and a copy is
+ * as good.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "measure/histogram.h"
+#include "program/measure/histogram.h"
 
 enum question {
 	ADD,

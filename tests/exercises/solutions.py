@@ -196,7 +196,7 @@ SOLUTIONS = [
              50, 70, "refuses inline", lazy=True),
     Solution("inline", "relies on what it asked for", swap("max_inline_data < inline_asked ? attr.cap.max_inline_data",
              "max_inline_data ? inline_asked"), 50, 70, "grants no inline", lazy=True),
-    Solution("inline", "a message too many", lambda right: '#include "measure/run.h"\n' + swap(SET_INLINE, f"""{SET_INLINE}
+    Solution("inline", "a message too many", lambda right: '#include "program/measure/run.h"\n' + swap(SET_INLINE, f"""{SET_INLINE}
 	static uint64_t sent;
 	struct ibv_send_wr *bad;
 

@@ -23,7 +23,7 @@ from course import grade_all, hand_ins, make, temporary
 from course.exercises import EXERCISES, TOP
 
 Entries = dict[str, bytes]
-TREE: Entries = {"EXERCISE": b"verify\n", "measure/user_data.c": b"int x;\n", "client": b"\0" * 5000}
+TREE: Entries = {"EXERCISE": b"verify\n", "program/measure/user_data.c": b"int x;\n", "client": b"\0" * 5000}
 WITHIN_S = 60
 
 
@@ -49,7 +49,7 @@ def changed(data: bytes, old: bytes, new: bytes) -> bytes:
     return data.replace(old, new)
 
 
-LONG = {"measure/user_data.c": b"x" * 1000}
+LONG = {"program/measure/user_data.c": b"x" * 1000}
 LIE = zipped({"EXERCISE": b"verify\n" * 100_000})  # its head says that it is short
 # What is in the class; the hand-ins that are found; the reasons for those that are not.
 CLASSES: dict[str, tuple[Entries, set[str], dict[str, str]]] = {
@@ -64,7 +64,7 @@ CLASSES: dict[str, tuple[Entries, set[str], dict[str, str]]] = {
     "out of all folders": ({"eve.zip": zipped({"/etc/EXERCISE": b"x"})}, set(), {"eve.zip": "leave its folder"}),
     "backslashes": ({"eve.zip": zipped({"..\\..\\EXERCISE": b"x"})}, set(), {"eve.zip": "leave its folder"}),
     "a link in a zip": ({"eve.zip": zipped({"EXERCISE": b"/etc/passwd"}, "EXERCISE")}, set(), {"eve.zip": "symbolic link"}),
-    "a bomb": ({"eve.zip": zipped({**TREE, "measure/user_data.c": b"\0" * 10**7}), **below("ada")}, {"ada"}, {"eve.zip": "more than"}),
+    "a bomb": ({"eve.zip": zipped({**TREE, "program/measure/user_data.c": b"\0" * 10**7}), **below("ada")}, {"ada"}, {"eve.zip": "more than"}),
     "a bomb that lies": ({"eve.zip": changed(LIE, (700_000).to_bytes(4, "little"), (7).to_bytes(4, "little"))}, set(), {"eve.zip": "CRC"}),
     "zips of much": ({"eve.zip": zipped({f"{n}.zip": b"\0" * 19 * 10**6 for n in range(3)})}, set(), {"eve.zip": "more than"}),
     "a bomb in an LMS's zip": ({**below("eve/x", {"EXERCISE": b"\0" * 10**6}), **below("ada")}, {"ada"}, {}),

@@ -14,7 +14,7 @@ from exercises.solutions import TOP
 KEEPS = "tests/exercises/attacks/keep.c"
 
 
-@pytest.mark.parametrize(("source", "right"), [("measure/histogram.c", True), (KEEPS, False)], ids=["right", "keeps all values"])
+@pytest.mark.parametrize(("source", "right"), [("program/measure/histogram.c", True), (KEEPS, False)], ids=["right", "keeps all values"])
 def test_a_histogram(source: str, right: bool, tmp_path: Path) -> None:
     """The key checks of the exercise."""
     program = tmp_path / "probe"

@@ -9,8 +9,8 @@
 
 #include "blast-sr-2/blast.h"
 #include "ping-sr-1/connect_info.h"
+#include "program/serve/session.h"
 #include "program/stage.h"
-#include "serve/session.h"
 #include "tests/fuzz/fuzz.h"
 
 #define SHORTEST    16 /* count and size */

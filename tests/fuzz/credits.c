@@ -11,8 +11,8 @@
 
 #include "blast-sr-2/blast.h"
 #include "common/waiting.h"
-#include "measure/run.h"
 #include "program/config.h"
+#include "program/measure/run.h"
 #include "tests/fuzz/fuzz.h"
 
 #define SLOTS 4 /* receives for credit messages */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of serve/admission.h: the limits that a server has for all its clients
+ * Place: unit tests of program/serve/admission.h: the limits that a server has for all its clients
  * together, and which ends of a client count as a failure of the server.
  */
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "program/options.h"
-#include "serve/admission.h"
+#include "program/serve/admission.h"
 #include "tests/unit/unit.h"
 
 static struct our_admission admission;

@@ -9,9 +9,9 @@
 #include "blast-sr-2/blast.h"
 #include "common/roles.h"
 #include "ping-sr-1/connect_info.h"
+#include "program/serve/admission.h"
+#include "program/serve/session.h"
 #include "program/stage.h"
-#include "serve/admission.h"
-#include "serve/session.h"
 #include "tests/unit/unit.h"
 
 #define LIMIT_COUNT   1000

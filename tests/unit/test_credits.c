@@ -9,7 +9,7 @@
 
 #include "blast-sr-2/blast.h"
 #include "common/waiting.h"
-#include "measure/run.h"
+#include "program/measure/run.h"
 #include "tests/unit/unit.h"
 
 #define POSTED   10

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of measure/histogram.h: compares percentiles with those that sorting all values
- * gives, in integer arithmetic, for several distributions.
+ * Place: unit tests of program/measure/histogram.h: compares percentiles with those that sorting
+ * all values gives, in integer arithmetic, for several distributions.
  */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "measure/histogram.h"
+#include "program/measure/histogram.h"
 #include "tests/unit/unit.h"
 
 #define MAX_VALUES 100000

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of measure/json.h: another project's JSON parser, in its strict mode, reads the
- * output; what it returns must equal the input.
+ * Place: unit tests of program/measure/json.h: another project's JSON parser, in its strict mode,
+ * reads the output; what it returns must equal the input.
  */
 #include <errno.h>
 #include <json-c/json.h>
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "measure/json.h"
+#include "program/measure/json.h"
 #include "tests/unit/unit.h"
 
 static char *text;

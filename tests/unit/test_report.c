@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "common/private.h"
-#include "measure/run.h"
-#include "measure/user_data.h"
 #include "ping-sr-2/keepalive.h"
 #include "program/config.h"
+#include "program/measure/run.h"
+#include "program/measure/user_data.h"
 #include "program/report.h"
 #include "tests/unit/unit.h"
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of measure/results.h, called through measure/run_end.c: all results,
- * as JSON and as text, of a connection that does not exist. The test fills in the id and the iWARP
- * device itself.
+ * Place: unit tests of program/measure/results.h, called through program/measure/run_end.c: all
+ * results, as JSON and as text, of a connection that does not exist. The test fills in the id and
+ * the iWARP device itself.
  */
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "measure/run.h"
+#include "program/measure/run.h"
 #include "program/report.h"
 #include "program/stage.h"
 #include "tests/unit/unit.h"
@@ -49,8 +49,8 @@ static void make_control(void)
 }
 
 /*
- * Round trips of 1 to 99, each once, and one of 120, in so many nanoseconds: each percentile is known, and
- * exact where this is one, as each value below 128 ns has a bucket of its own.
+ * Round trips of 1 to 99, each once, and one of 120, in so many nanoseconds: each percentile is
+ * known, and exact where this is one, as each value below 128 ns has a bucket of its own.
  */
 static void make_statistics(uint64_t unit_ns)
 {

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "blast-sr-2/blast.h"
-#include "measure/run.h"
-#include "measure/user_data.h"
+#include "program/measure/run.h"
+#include "program/measure/user_data.h"
 #include "tests/unit/unit.h"
 
 #define SIZE  100

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of measure/statistics.h. No test asserts how long something takes; the CPU time and
- * the context switches of a process are compared in tests/sim, in simulated time.
+ * Place: unit tests of program/measure/statistics.h. No test asserts how long something takes; the
+ * CPU time and the context switches of a process are compared in tests/sim, in simulated time.
  */
 #include <errno.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
-#include "measure/statistics.h"
+#include "program/measure/statistics.h"
 #include "tests/unit/unit.h"
 
 static struct our_statistics statistics;

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "measure/results.h"
+#include "program/measure/results.h"
 #include "program/stop.h"
 #include "tests/unit/unit.h"
 

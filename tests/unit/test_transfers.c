@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "common/private.h"
-#include "measure/run.h"
 #include "ping-sr-2/keepalive.h"
 #include "program/config.h"
+#include "program/measure/run.h"
 #include "program/stage.h"
 #include "program/stop.h"
 #include "tests/unit/unit.h"

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of measure/user_data.h: a wrong byte, at any position, and a wrong message
- * are found.
+ * Place: unit tests of program/measure/user_data.h: a wrong byte, at any position, and a wrong
+ * message are found.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "measure/run.h"
-#include "measure/user_data.h"
+#include "program/measure/run.h"
+#include "program/measure/user_data.h"
 #include "tests/unit/unit.h"
 
 #define LARGEST 4099

@@ -97,7 +97,7 @@ def test_a_link_to_nothing() -> None:
 
 
 def test_code() -> None:
-    text = convert("<!-- code: serve/client.c our_run_client -->")
+    text = convert("<!-- code: program/serve/client.c our_run_client -->")
     assert "int our_run_client(" in text
     assert "/* With -w" in text
     assert "static int run_with_any" not in text
@@ -110,8 +110,8 @@ def test_code_that_has_gone() -> None:
 
 
 def test_filled_again() -> None:
-    once = fill.filled("<!-- code: serve/client.c our_run_client -->\ntext\n<!-- table: exercises -->\n", "docs")
-    assert "](../serve/client.c):\n\n```c\n" in once
+    once = fill.filled("<!-- code: program/serve/client.c our_run_client -->\ntext\n<!-- table: exercises -->\n", "docs")
+    assert "](../program/serve/client.c):\n\n```c\n" in once
     assert fill.filled(once, "docs") == once
     assert fill.filled(once.replace("int our_run_client", "int other"), "docs") == once
     assert "\ntext\n" in once

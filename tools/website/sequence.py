@@ -17,11 +17,11 @@ NOT_ON_IWARP = ("our_setup_rnr_timer", "our_transport_name")
 RUN = """
 listener  rdma_create_id                        common/connection.c             our_create_id
 listener  rdma_bind_addr rdma_listen            common/connection.c             bind_and_listen
-listener  ibv_query_port                        serve/device_check.c            our_check_data_size
+listener  ibv_query_port                        program/serve/device_check.c            our_check_data_size
 client    rdma_create_id                        common/connection.c             our_create_id
 client    rdma_resolve_addr                     common/connection.c             resolve_addr
 client    rdma_resolve_route                    common/connection.c             resolve_route
-client    ibv_query_port                        serve/device_check.c            our_check_data_size
+client    ibv_query_port                        program/serve/device_check.c            our_check_data_size
 client    ibv_alloc_pd                          common/qp.c                     our_alloc_pd
 client    ibv_create_cq                         common/qp.c                     our_make_cq
 client    rdma_create_qp                        common/qp.c                     our_cm_make_qp
@@ -29,7 +29,7 @@ client    ibv_reg_mr                            common/memory.c                 
 client    ibv_post_recv                         common/transfer.c               our_post_recvs
 client    rdma_connect                          common/connection.c             start_connect
 listener  rdma_get_request                      ping-sr-0/cm_events.c           await_connect_request
-agent     ibv_query_port                        serve/device_check.c            our_check_data_size
+agent     ibv_query_port                        program/serve/device_check.c            our_check_data_size
 agent     rdma_migrate_id                       ping-sr-0/cm_events.c           migrate
 agent     ibv_alloc_pd                          common/qp.c                     our_alloc_pd
 agent     ibv_create_cq                         common/qp.c                     our_make_cq
@@ -48,7 +48,7 @@ client    ibv_post_recv                         common/transfer.c               
 client    ibv_query_port                        common/device.c                 our_transport_name
 client    rdma_disconnect                       common/connection.c             our_disconnect
 agent     rdma_get_cm_event rdma_ack_cm_event   ping-sr-0/cm_events.c           take_event
-agent     ibv_poll_cq                           serve/agent.c                     our_check_for_more
+agent     ibv_poll_cq                           program/serve/agent.c                     our_check_for_more
 agent     ibv_query_port                        common/device.c                 our_transport_name
 agent     rdma_disconnect                       common/connection.c             our_disconnect
 client    rdma_destroy_qp                       common/qp.c                     our_cm_destroy_qp

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * In the place of measure/histogram.c: keeps all values, not in the histogram, and sorts them. See
- * ../dishonest.py.
+ * In the place of program/measure/histogram.c: keeps all values, not in the histogram, and sorts
+ * them. See ../dishonest.py.
  */
 #include <stdlib.h>
 
-#include "measure/histogram.h"
+#include "program/measure/histogram.h"
 
 #define MOST 1000000u
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "program/report.h"
-#include "serve/session.h"
+#include "program/serve/session.h"
 
 int our_create_session(const struct our_config *config, const struct our_options *options,
 		       enum our_role role, struct our_control **control)

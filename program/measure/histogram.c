@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "measure/histogram.h"
+#include "program/measure/histogram.h"
 
 void our_histogram_reset(struct our_histogram *histogram)
 {

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * A client, the addresses of its server, which it tries, how often (-w), and what it tells the server. Each
- * try is a whole connection: see ping-sr-0/client.c.
+ * A client, the addresses of its server, which it tries, how often (-w), and what it tells the
+ * server. Each try is a whole connection: see ping-sr-0/client.c.
  */
 #include <errno.h>
 #include <netdb.h>
 #include <time.h>
 
 #include "common/clock.h"
-#include "measure/run.h"
 #include "program/config.h"
+#include "program/measure/run.h"
 #include "program/report.h"
+#include "program/serve/serve.h"
 #include "program/stage.h"
-#include "serve/serve.h"
 
 /* Tries each address of the server's name until one works. */
 static int run_with_any(struct our_control *client, bool quietly)

@@ -6,8 +6,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "measure/run.h"
-#include "measure/user_data.h"
+#include "program/measure/run.h"
+#include "program/measure/user_data.h"
 #include "program/report.h"
 
 /* Odd and irregular, so that neighbouring words and messages rarely have a byte in common. */

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "common/clock.h"
-#include "measure/histogram.h"
+#include "program/measure/histogram.h"
 
 /* CPU time used, in microseconds, and context switches, since some fixed moment. */
 struct our_cpu_use {

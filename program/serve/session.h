@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What a program of the suite has to know of a connection beside its messages: how a server came to admit
- * its client, or why it refuses it. The connection's own thread, unless a member says otherwise.
+ * What a program of the suite has to know of a connection beside its messages: how a server came to
+ * admit its client, or why it refuses it. The connection's own thread, unless a member says
+ * otherwise.
  */
 #ifndef OUR_SESSION_H
 #define OUR_SESSION_H
 
-#include "measure/run.h"
+#include "program/measure/run.h"
 
 struct our_admission;
 struct our_agent;
@@ -28,8 +29,8 @@ static inline struct our_session *our_session_of(const struct our_control *contr
 }
 
 /*
- * Allocates a control structure, as our_create_control_struct does, and its session, which is all zero
- * but for what the options say of the run. Returns 0 and *control, or ENOMEM, reported.
+ * Allocates a control structure, as our_create_control_struct does, and its session, which is all
+ * zero but for what the options say of the run. Returns 0 and *control, or ENOMEM, reported.
  * our_destroy_session frees both.
  */
 int our_create_session(const struct our_config *config, const struct our_options *options,
@@ -37,8 +38,8 @@ int our_create_session(const struct our_config *config, const struct our_options
 void our_destroy_session(struct our_control *control);
 
 /*
- * Keeps why the client is refused, which the server tells it: see struct our_connect_info_ops. Returns
- * ERANGE.
+ * Keeps why the client is refused, which the server tells it: see struct our_connect_info_ops.
+ * Returns ERANGE.
  */
 int our_note_refusal(struct our_control *control, int reason, uint64_t limit);
 

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "measure/statistics.h"
+#include "program/measure/statistics.h"
 
 #define OUR_JSON_SCHEMA 1
 

@@ -7,8 +7,8 @@
 
 #include "common/clock.h"
 #include "common/roles.h"
-#include "measure/results.h"
-#include "measure/run.h"
+#include "program/measure/results.h"
+#include "program/measure/run.h"
 #include "program/options.h"
 #include "program/report.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * A server before and after its agents: it listens on the address that the user named, or on any; makes an
- * agent of a connect request, or refuses it, before anything except the control structure is allocated for
- * it; and returns what the agent was admitted with.
+ * A server before and after its agents: it listens on the address that the user named, or on any;
+ * makes an agent of a connect request, or refuses it, before anything except the control structure
+ * is allocated for it; and returns what the agent was admitted with.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -11,10 +11,10 @@
 #include "common/roles.h"
 #include "program/config.h"
 #include "program/report.h"
+#include "program/serve/admission.h"
+#include "program/serve/serve.h"
+#include "program/serve/session.h"
 #include "program/stage.h"
-#include "serve/admission.h"
-#include "serve/serve.h"
-#include "serve/session.h"
 
 #define BACKLOG 1024 /* clients that wait while others are served; the kernel takes no more */
 

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "measure/json.h"
+#include "program/measure/json.h"
 
 static void write_string(FILE *file, const char *text)
 {

@@ -8,8 +8,8 @@
 #include <stdio.h>
 
 #include "common/clock.h"
-#include "measure/json.h"
-#include "measure/results.h"
+#include "program/measure/json.h"
+#include "program/measure/results.h"
 #include "program/report.h"
 
 static const struct {

@@ -21,8 +21,8 @@ void our_setup_user_data(struct our_control *control, uint32_t index, uint64_t m
 int our_verify_data(const struct our_control *control, uint32_t index, uint64_t message);
 
 /*
- * Returns the offset of the first byte of buffer `index` that differs from that pattern, or data_size:
- * none does. Reports nothing.
+ * Returns the offset of the first byte of buffer `index` that differs from that pattern, or
+ * data_size: none does. Reports nothing.
  */
 size_t our_find_difference(const struct our_control *control, uint32_t index, uint64_t message);
 

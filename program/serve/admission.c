@@ -12,13 +12,14 @@
 
 #include "program/options.h"
 #include "program/report.h"
-#include "serve/admission.h"
+#include "program/serve/admission.h"
 
 #define SHARE_OF_MEMORY 4 /* a quarter: the kernel and others need memory, too */
 
 /*
- * glibc takes memory of this size and more from mmap(2), and returns it to the system when it is freed.
- * But with each such free(3) it raises this limit, up to 32 MiB, and then keeps what clients used.
+ * glibc takes memory of this size and more from mmap(2), and returns it to the system when it is
+ * freed. But with each such free(3) it raises this limit, up to 32 MiB, and then keeps what clients
+ * used.
  */
 #define RETURNED_BYTES        (128 * 1024)
 #define DESCRIPTORS_OF_SERVER 32 /* those that are not of one client */

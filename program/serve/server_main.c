@@ -3,10 +3,10 @@
  * main of every server: reads the command line, and runs the stage's server. See program/stage.h.
  */
 #include "program/config.h"
+#include "program/serve/admission.h"
+#include "program/serve/session.h"
 #include "program/stage.h"
 #include "program/stop.h"
-#include "serve/admission.h"
-#include "serve/session.h"
 
 static void count_accepted(struct our_control *agent)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * How any server is run, whatever it serves, and any client: between the mains and the roles of a stage,
- * which call what they need of it.
+ * How any server is run, whatever it serves, and any client: between the mains and the roles of a
+ * stage, which call what they need of it.
  */
 #ifndef OUR_SERVE_H
 #define OUR_SERVE_H
@@ -25,21 +25,22 @@ int our_tell_and_connect(struct our_control *client);
 /* ---- device_check.c ---- */
 
 /*
- * Checks the data_size of the run against the longest message that the port takes, and, if the program
- * needs atomic operations, that the device has them. A listener without a device passes, because
- * each connection is checked again.
+ * Checks the data_size of the run against the longest message that the port takes, and, if the
+ * program needs atomic operations, that the device has them. A listener without a device passes,
+ * because each connection is checked again.
  *
  * Returns 0; EOPNOTSUPP (no atomic operations); EMSGSIZE (too long: wrong usage, or a client to be
- * refused, with the limit in refusal_limit of the session); or another errno value; all are reported. See
- * ibv_query_port(3). Any thread.
+ * refused, with the limit in refusal_limit of the session); or another errno value; all are
+ * reported. See ibv_query_port(3). Any thread.
  */
 int our_check_data_size(struct our_control *control);
 
 /* ---- server.c ---- */
 
 /*
- * Listener: listens on the address of the options, the first of its name that works; on any address of
- * IPv4 and of IPv6 if there is none. Returns 0 or an errno value, reported. our_destroy_id undoes it.
+ * Listener: listens on the address of the options, the first of its name that works; on any address
+ * of IPv4 and of IPv6 if there is none. Returns 0 or an errno value, reported. our_destroy_id
+ * undoes it.
  */
 int our_listen(struct our_control *listener);
 
@@ -74,20 +75,20 @@ void our_serve_client(struct our_control *agent);
 /* ---- agent.c ---- */
 
 /*
- * Agent: our_await_completion, but if the client said only how long it will run (-D), looks for its end
- * after each second of silence. Returns as our_await_completion does.
+ * Agent: our_await_completion, but if the client said only how long it will run (-D), looks for its
+ * end after each second of silence. Returns as our_await_completion does.
  */
 int our_await_client_message(struct our_control *agent, struct our_completion *completion);
 
 /*
- * Agent: waits until the client disconnects: only that says that it has received everything. Returns 0
- * or an errno value, reported.
+ * Agent: waits until the client disconnects: only that says that it has received everything.
+ * Returns 0 or an errno value, reported.
  */
 int our_await_client(struct our_control *agent);
 
 /*
- * Agent: after the last message a receive is still posted. Returns 0; EPROTO, reported, if the client has
- * used it; or another errno value, reported.
+ * Agent: after the last message a receive is still posted. Returns 0; EPROTO, reported, if the
+ * client has used it; or another errno value, reported.
  */
 int our_check_for_more(struct our_control *agent);
 

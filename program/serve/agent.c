@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * An agent and the end of its run: its client leaves when it has everything or its time is over, having
- * sent no more than it had said.
+ * An agent and the end of its run: its client leaves when it has everything or its time is over,
+ * having sent no more than it had said.
  */
 #include <errno.h>
 #include <inttypes.h>
 
 #include "common/clock.h"
 #include "common/roles.h"
-#include "measure/run.h"
+#include "program/measure/run.h"
 #include "program/report.h"
-#include "serve/serve.h"
+#include "program/serve/serve.h"
 
 #define QUIET_NS OUR_NS_PER_S
 

@@ -7,8 +7,8 @@
 #include "common/roles.h"
 #include "program/options.h"
 #include "program/report.h"
-#include "serve/serve.h"
-#include "serve/session.h"
+#include "program/serve/serve.h"
+#include "program/serve/session.h"
 
 static int check_atomics(const struct our_control *control)
 {

@@ -31,9 +31,9 @@ struct our_admission {
 
 /*
  * Starts with the limits of the options and without clients. If --max-memory is not given, the
- * limit is a quarter of the memory that the process may take (our_memory_limit), or what it may lock
- * (RLIMIT_MEMLOCK) if that is less. From here on free(3) returns large buffers to the system, see
- * mallopt(3): what a client has used is free when it has gone. Needs no clean-up.
+ * limit is a quarter of the memory that the process may take (our_memory_limit), or what it may
+ * lock (RLIMIT_MEMLOCK) if that is less. From here on free(3) returns large buffers to the system,
+ * see mallopt(3): what a client has used is free when it has gone. Needs no clean-up.
  */
 void our_open_admission(struct our_admission *admission, const struct our_options *options);
 
@@ -88,17 +88,18 @@ bool our_all_places_taken(struct our_admission *admission);
 uint64_t our_memory_left(struct our_admission *admission);
 
 /*
- * Ends the admission: waits until all clients have left. Returns the failure that our_note_failure has
- * kept; otherwise `ret`, the result of listening.
+ * Ends the admission: waits until all clients have left. Returns the failure that our_note_failure
+ * has kept; otherwise `ret`, the result of listening.
  */
 int our_close_admission(struct our_admission *admission, int ret);
 
 /* ---- memory_limit.c ---- */
 
 /*
- * Returns the bytes of the machine's memory or, if that is less, of the lowest limit of the process's
- * control group and those above it: memory.max of version 2, memory.limit_in_bytes of version 1, see
- * cgroups(7). A limit that cannot be read does not count. Does not know what is taken already.
+ * Returns the bytes of the machine's memory or, if that is less, of the lowest limit of the
+ * process's control group and those above it: memory.max of version 2, memory.limit_in_bytes of
+ * version 1, see cgroups(7). A limit that cannot be read does not count. Does not know what is
+ * taken already.
  */
 uint64_t our_memory_limit(void);
 

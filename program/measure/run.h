@@ -8,7 +8,7 @@
 #define OUR_RUN_H
 
 #include "common/our_control.h"
-#include "measure/statistics.h"
+#include "program/measure/statistics.h"
 #include "program/options.h"
 
 #define OUR_GRACE_S 5 /* after -D: for the answer to the last message */
@@ -52,8 +52,8 @@ static inline const struct our_options *our_options_of(const struct our_control 
 }
 
 /*
- * Makes `run`, which is all zero, the run of `control`, with what the options say. The caller owns both.
- * Cannot fail.
+ * Makes `run`, which is all zero, the run of `control`, with what the options say. The caller owns
+ * both. Cannot fail.
  */
 void our_setup_run(struct our_run *run, struct our_control *control,
 		   const struct our_options *options);
@@ -90,15 +90,15 @@ void our_begin_run(struct our_run *run);
 bool our_next_message(struct our_run *run);
 
 /*
- * With --rate: waits until the message is due. Meanwhile nothing is under way, and nothing may arrive.
- * Returns 0; EPROTO, reported; or an errno value as our_await_completion does.
+ * With --rate: waits until the message is due. Meanwhile nothing is under way, and nothing may
+ * arrive. Returns 0; EPROTO, reported; or an errno value as our_await_completion does.
  */
 int our_await_turn(struct our_run *run);
 
 /*
- * Start the clock when the message is about to be sent, and stop it when it has come back. One that was
- * due while the message before it was still under way counts from when it was due, because it was
- * waiting, too.
+ * Start the clock when the message is about to be sent, and stop it when it has come back. One that
+ * was due while the message before it was still under way counts from when it was due, because it
+ * was waiting, too.
  */
 void our_start_clock(struct our_run *run);
 void our_stop_clock(struct our_run *run);
@@ -113,8 +113,8 @@ void our_begin_answers(struct our_run *run);
 void our_count_answer(struct our_run *run, uint64_t now_ns);
 
 /*
- * A stream, at either side: prepares the statistics. If there are at most `least` messages, there is
- * no warm-up: completions and credits come in batches, and it would leave nothing to measure.
+ * A stream, at either side: prepares the statistics. If there are at most `least` messages, there
+ * is no warm-up: completions and credits come in batches, and it would leave nothing to measure.
  */
 void our_begin_stream(struct our_run *run, uint64_t least);
 
@@ -125,8 +125,8 @@ void our_begin_stream(struct our_run *run, uint64_t least);
 void our_count_messages(struct our_run *run, uint64_t messages);
 
 /*
- * Ends the statistics, and judges how the run has ended: with `ret`, an errno value or 0. Returns as
- * our_judge_end does.
+ * Ends the statistics, and judges how the run has ended: with `ret`, an errno value or 0. Returns
+ * as our_judge_end does.
  */
 int our_end_run(struct our_run *run, int ret);
 
@@ -142,9 +142,9 @@ int our_end_run(struct our_run *run, int ret);
 int our_judge_end(struct our_run *run, int ret, uint64_t messages);
 
 /*
- * Prints the statistics of its run on stdout, as the options say. To be called while the device is open,
- * after our_statistics_end. Returns the errno value of a stdout that cannot be written to, reported; or
- * `ret`, how the run has ended. Any thread.
+ * Prints the statistics of its run on stdout, as the options say. To be called while the device is
+ * open, after our_statistics_end. Returns the errno value of a stdout that cannot be written to,
+ * reported; or `ret`, how the run has ended. Any thread.
  */
 int our_report_results(const struct our_control *control, int ret);
 

@@ -7,7 +7,7 @@
 
 #include "common/clock.h"
 #include "common/roles.h"
-#include "measure/run.h"
+#include "program/measure/run.h"
 #include "program/report.h"
 #include "program/stage.h"
 

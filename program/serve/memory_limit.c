@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * How much memory a process may take: what the machine has, or less in a container, whose control groups
- * limit it. See admission.h.
+ * How much memory a process may take: what the machine has, or less in a container, whose control
+ * groups limit it. See admission.h.
  */
 #include <inttypes.h>
 #include <limits.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "serve/admission.h"
+#include "program/serve/admission.h"
 
 #define GROUPS "/sys/fs/cgroup" /* where systemd and container runtimes mount them */
 
@@ -34,8 +34,9 @@ static uint64_t limit_in(const char *path)
 }
 
 /*
- * Of `group`, such as "/a/b", of each group above it, and of the root. In a container the root may be the
- * container's own group, while `group` is its path on the host, which is not there. Changes `group`.
+ * Of `group`, such as "/a/b", of each group above it, and of the root. In a container the root may
+ * be the container's own group, while `group` is its path on the host, which is not there. Changes
+ * `group`.
  */
 static uint64_t lowest_limit(const char *mount, char *group, const char *name)
 {

@@ -3,10 +3,10 @@
  * main of every client: reads the command line, and runs the stage's client. See program/stage.h.
  */
 #include "program/config.h"
+#include "program/serve/serve.h"
+#include "program/serve/session.h"
 #include "program/stage.h"
 #include "program/stop.h"
-#include "serve/serve.h"
-#include "serve/session.h"
 
 int main(int argc, char **argv)
 {

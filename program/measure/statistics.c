@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
-#include "measure/statistics.h"
+#include "program/measure/statistics.h"
 #include "program/report.h"
 
 static uint64_t timeval_us(struct timeval time)
