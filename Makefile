@@ -76,7 +76,7 @@ NINE = $(call both,$(foreach cm,$(WAYS),$(WAYS:%=$(BUILD)/nine/$(cm)-%)))
 EVERY_WAY = $(call both,$(BUILD)/ways)
 EVENTS = $(call both,$(BUILD)/ping-rc-0-events)
 $(NINE): $$(@D)/stage.o
-$(BUILD)/nine/%/stage.o: nine/stage.c | $(BUILD)/headers-found
+$(BUILD)/nine/%/stage.o: ways/nine/stage.c | $(BUILD)/headers-found
 	$(COMPILE)
 $(BUILD)/nine/%/stage.o: FLAGS = -DCM=$(word 1,$(subst -, ,$*)) -DCOMPLETIONS=$(word 2,$(subst -, ,$*))
 $(EVERY_WAY): $(call objects,$(wildcard ways/*.c))
