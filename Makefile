@@ -9,7 +9,7 @@ all: $$(DEFAULT) compile_commands.json ## build all programs (the default)
 CC ?= cc
 CFLAGS ?= -O2 -g
 LDFLAGS ?=
-override CPPFLAGS += -I. -D_GNU_SOURCE
+override CPPFLAGS += -I. -Itools -D_GNU_SOURCE
 # In CI (CI=true) a warning ends the build; a newer compiler of yours may warn of more.
 WARNINGS = -Wall -Wextra -Wshadow -Wmissing-prototypes -Wstrict-prototypes $(if $(CI),-Werror)
 LIBS = -lrdmacm -libverbs -pthread
@@ -125,59 +125,59 @@ $(BUILD)/examples/others/%: LIBS = $(shell pkg-config --cflags --libs $*) -libve
 
 # Looks at devices, and stands beside the stages: of the suite it takes what any program needs. So does what bench/compare starts.
 BENCH = $(addprefix $(BUILD)/bench/,tcp_ping statistics_cost primitives)
-devices/devices: $(call objects,$(wildcard devices/*.c))
-devices/devices: LIBS += -lm
+tools/devices/devices: $(call objects,$(wildcard tools/devices/*.c))
+tools/devices/devices: LIBS += -lm
 $(BENCH): $$@.o
 $(BUILD)/bench/primitives: $(BUILD)/bench/meter.o
-devices/devices $(BENCH): $(SUITE)
+tools/devices/devices $(BENCH): $(SUITE)
 	$(LINK)
 bench-build: all nine ways bare-events $(BENCH)
 
 # verbs-trace, for any program and for the option -t of the stages, and verbs-sim: each is a program, and a shared object
 # that it preloads. Both libraries are linked in, so that the versions of their functions are known.
-TOOLS = $(addprefix verbs-trace/,verbs-trace libverbs-trace.so) \
-	$(addprefix verbs-sim/,verbs-sim libverbs-sim.so)
-TOOL = $(BUILD)/verbs-trace/tool
-TOOL_TABLES = $(wildcard verbs-trace/tool/*.txt)
+TOOLS = $(addprefix tools/verbs-trace/,verbs-trace libverbs-trace.so) \
+	$(addprefix tools/verbs-sim/,verbs-sim libverbs-sim.so)
+TOOL = $(BUILD)/tools/verbs-trace/tool
+TOOL_TABLES = $(wildcard tools/verbs-trace/tool/*.txt)
 TOOL_WRITTEN = $(addprefix $(TOOL)/,calls.o structures.o verbs.o)
-TOOL_OBJECTS = $(call objects,$(wildcard verbs-trace/tool/*.c))
+TOOL_OBJECTS = $(call objects,$(wildcard tools/verbs-trace/tool/*.c))
 # The functions of libc have other versions on other processors.
-GENERATE = MACHINE=$(shell $(CC) -dumpmachine) python3 -B verbs-trace/tool
-SIM = $(BUILD)/verbs-sim
-of_sim = $(call objects,$(foreach part,$(1),$(wildcard verbs-sim/$(part)/*.c)))
+GENERATE = MACHINE=$(shell $(CC) -dumpmachine) python3 -B tools/verbs-trace/tool
+SIM = $(BUILD)/tools/verbs-sim
+of_sim = $(call objects,$(foreach part,$(1),$(wildcard tools/verbs-sim/$(part)/*.c)))
 PRELOADED = -fPIC -fvisibility=hidden -ftls-model=initial-exec -Wno-array-parameter
 $(TOOL)/%.o: FLAGS = -I$(TOOL) $(PRELOADED)
 # No loop becomes a call of memcpy: see core/ledger.c.
 $(SIM)/%.o: FLAGS = -fno-tree-loop-distribute-patterns $(PRELOADED)
 
-$(TOOL)/verbs.h: $(wildcard verbs-trace/tool/*.py) $(TOOL_TABLES)
+$(TOOL)/verbs.h: $(wildcard tools/verbs-trace/tool/*.py) $(TOOL_TABLES)
 	$(call run,GEN,$@,$(GENERATE)/generate.py $(@D))
 $(TOOL_WRITTEN:.o=.c): $(TOOL)/verbs.h ;
 $(TOOL_OBJECTS): $(TOOL)/verbs.h
-$(SIM)/wrappers.c $(SIM)/wrappers.map: $(wildcard verbs-trace/tool/*.py) $(TOOL_TABLES)
+$(SIM)/wrappers.c $(SIM)/wrappers.map: $(wildcard tools/verbs-trace/tool/*.py) $(TOOL_TABLES)
 	$(call run,GEN,$@,$(GENERATE)/wrappers.py $@)
 
-verbs-trace/verbs-trace: $(TOOL)/launcher.o
-verbs-trace/libverbs-trace.so: $(filter-out %/launcher.o,$(TOOL_OBJECTS)) $(TOOL_WRITTEN)
-verbs-trace/libverbs-trace.so: LINK_FLAGS = -shared -Wl,-z,defs -Wl,--no-as-needed
-verbs-sim/verbs-sim: $(call of_sim,core device cm transfer runner)
-verbs-sim/libverbs-sim.so: $(call of_sim,core device cm transfer calls kernel) $(SIM)/wrappers.o $(SIM)/wrappers.map
-verbs-sim/libverbs-sim.so: LINK_FLAGS = -shared -Wl,-z,defs -Wl,--version-script=$(SIM)/wrappers.map
-verbs-trace/libverbs-trace.so: LIBS += -ldl
-verbs-trace/verbs-trace: LIBS =
-verbs-sim/verbs-sim verbs-sim/libverbs-sim.so: LIBS = -ldl
+tools/verbs-trace/verbs-trace: $(TOOL)/launcher.o
+tools/verbs-trace/libverbs-trace.so: $(filter-out %/launcher.o,$(TOOL_OBJECTS)) $(TOOL_WRITTEN)
+tools/verbs-trace/libverbs-trace.so: LINK_FLAGS = -shared -Wl,-z,defs -Wl,--no-as-needed
+tools/verbs-sim/verbs-sim: $(call of_sim,core device cm transfer runner)
+tools/verbs-sim/libverbs-sim.so: $(call of_sim,core device cm transfer calls kernel) $(SIM)/wrappers.o $(SIM)/wrappers.map
+tools/verbs-sim/libverbs-sim.so: LINK_FLAGS = -shared -Wl,-z,defs -Wl,--version-script=$(SIM)/wrappers.map
+tools/verbs-trace/libverbs-trace.so: LIBS += -ldl
+tools/verbs-trace/verbs-trace: LIBS =
+tools/verbs-sim/verbs-sim tools/verbs-sim/libverbs-sim.so: LIBS = -ldl
 $(TOOLS):
 	$(LINK)
-verbs-trace: $(filter verbs-trace/%,$(TOOLS)) ## strace for verbs, for any program
-verbs-sim: $(filter verbs-sim/%,$(TOOLS)) ## run programs of both libraries on a simulated device
+verbs-trace: $(filter tools/verbs-trace/%,$(TOOLS)) ## strace for verbs, for any program
+verbs-sim: $(filter tools/verbs-sim/%,$(TOOLS)) ## run programs of both libraries on a simulated device
 
 # The tools by their names: see README.md. Each finds its own files by what the link points to.
 COMMANDS = $(addprefix bin/,devices verbs-sim verbs-trace lab)
 bin/%:
 	@mkdir -p $(@D)
-	@ln -sfn ../$(if $(filter lab,$*),lab/run,$*/$*) $@
+	@ln -sfn ../$(if $(filter lab,$*),lab/run,tools/$*/$*) $@
 
-DEFAULT = $(PROGRAMS) $(ONE_FILE) devices/devices $(EXAMPLES) $(TOOLS) $(COMMANDS)
+DEFAULT = $(PROGRAMS) $(ONE_FILE) tools/devices/devices $(EXAMPLES) $(TOOLS) $(COMMANDS)
 
 # For editors: see tools/compile-commands. make -n runs each recipe that says $(MAKE): this one must not run then.
 ALL_COMMANDS = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL $(MAKE) --no-print-directory --dry-run --always-make V=1

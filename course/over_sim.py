@@ -85,7 +85,7 @@ def told(reason: str, run: Run) -> str:
     """A reason, and what goes with it."""
     said = [line for line in run.err.splitlines() if line.strip() and "verbs-sim: " not in line]
     first = next((n for n, line in enumerate(said) if "ERROR: " in line or "WARNING: " in line), max(0, len(said) - 3))
-    return f"{reason}; the programs said: {' / '.join(said[first : first + 3]) or 'nothing'}; see it: verbs-sim/{run.command}"
+    return f"{reason}; the programs said: {' / '.join(said[first : first + 3]) or 'nothing'}; see it: tools/verbs-sim/{run.command}"
 
 
 def ended_badly(run: Run, side: int, statuses: set[int]) -> str:
@@ -197,7 +197,7 @@ def traced(programs: list[list[str]], *options: str) -> tuple[Run, list[list[Cal
         under = []
         for words, enter, file in zip(programs, enters, files):
             seen = str(file).removeprefix(str(JAIL)) if enter else str(file)
-            under.append([*words[:enter], f"{TOP}/verbs-trace/verbs-trace", "-j", "-o", seen, *words[enter:]])
+            under.append([*words[:enter], f"{TOP}/tools/verbs-trace/verbs-trace", "-j", "-o", seen, *words[enter:]])
         run = simulate(under, *options)
         return run, [[json.loads(line) for line in file.read_text().splitlines()] for file in files]
 

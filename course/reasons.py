@@ -57,7 +57,7 @@ def _words(side: Result, traced: bool) -> str:
     """The command line of one side."""
     own = "/" not in side["program"]
     words = [f"{name}={value}" for name, value in side["environment"].items()]
-    words += ["verbs-trace/verbs-trace"] if own and traced else []
+    words += ["tools/verbs-trace/verbs-trace"] if own and traced else []
     return shlex.join([*words, f"DIR/{side['program']}" if own else side["program"], *side["arguments"]])
 
 

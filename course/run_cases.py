@@ -24,9 +24,9 @@ from tools import folders
 from . import call, jail, witness
 
 TOP = Path(__file__).resolve().parents[1]
-TRACER = ("verbs-trace/verbs-trace", "verbs-trace/libverbs-trace.so")
-LOADED = "verbs-sim/libverbs-sim.so"  # into a program over the simulated device, by its path
-SIMULATOR = ("verbs-sim/verbs-sim", "build/course/enter", "build/tests/peer", "build/course/corrupt", "build/course/misnumber",
+TRACER = ("tools/verbs-trace/verbs-trace", "tools/verbs-trace/libverbs-trace.so")
+LOADED = "tools/verbs-sim/libverbs-sim.so"  # into a program over the simulated device, by its path
+SIMULATOR = ("tools/verbs-sim/verbs-sim", "build/course/enter", "build/tests/peer", "build/course/corrupt", "build/course/misnumber",
              "course/over_sim.py", "course/odd_peers.py", "tools/simulation.py")  # fmt: skip
 BUILD_S = 240
 AWAIT_S = 20

@@ -81,7 +81,7 @@ def write(directory: Path, stage: str, purpose: str) -> None:
         "parts": " ".join(parts),
         "client": " ".join(own["client"]),
         "server": " ".join(own["server"]),
-        "tool": str(TOP / "verbs-trace/verbs-trace"),
+        "tool": str(TOP / "tools/verbs-trace/verbs-trace"),
     }
     makefile = MAKEFILE
     for name, value in values.items():

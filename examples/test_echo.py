@@ -16,7 +16,7 @@ import subprocess
 
 import pytest
 
-VERBS_SIM = os.environ.get("VERBS_SIM", "verbs-sim/verbs-sim")
+VERBS_SIM = os.environ.get("VERBS_SIM", "tools/verbs-sim/verbs-sim")
 ADDRESS = "192.0.2.1"  # of the simulated device
 PROGRAMS = ["build/examples/echo_server", ADDRESS, ":::", "build/examples/echo_client", ADDRESS, "12321", "10"]
 DEVICES = pytest.mark.parametrize("device", [[], ["--iwarp"]], ids=["RoCE", "iWARP"])

@@ -12,7 +12,7 @@ SHARED = $(TWO_FILES)/$(SONAME).$(VERSION)
 # Another one than before, if there was another commit.
 $(BUILD)/commit: FORCE
 	@install/commit $@
-VERSIONED = $(addprefix $(BUILD)/,program/options.o verbs-trace/tool/launcher.o)
+VERSIONED = $(addprefix $(BUILD)/,program/options.o tools/verbs-trace/tool/launcher.o)
 $(VERSIONED): $(BUILD)/commit
 $(VERSIONED): override CPPFLAGS += -DOUR_VERSION='"$(VERSION), commit $(shell install/commit)"'
 

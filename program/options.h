@@ -169,7 +169,7 @@ int our_exit_status(int error);
  * before there is another thread or a descriptor.
  *
  * The tool is the file that the environment variable VERBS_TRACE_TOOL names; otherwise where it was
- * when the program was built (the macro OUR_VERBS_TRACE), or in the directory verbs-trace/ of this
+ * when the program was built (the macro OUR_VERBS_TRACE), or in the directory tools/verbs-trace/ of this
  * project, or beside the program.
  */
 int our_trace(enum our_trace_level level, int argc, char **argv);

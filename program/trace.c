@@ -23,10 +23,10 @@
 
 /* Relative to the directory of the program. */
 static const char *const places[] = {
-	"../verbs-trace/verbs-trace",       /* of ping-sr-0/client */
-	"../../verbs-trace/verbs-trace",    /* of beyond/ping-rdma-1/client */
-	"../../../verbs-trace/verbs-trace", /* of build/nine/none-none/client */
-	"verbs-trace",                      /* beside the program: both are installed */
+	"../tools/verbs-trace/verbs-trace",       /* of ping-sr-0/client */
+	"../../tools/verbs-trace/verbs-trace",    /* of beyond/ping-rdma-1/client */
+	"../../../tools/verbs-trace/verbs-trace", /* of build/nine/none-none/client */
+	"verbs-trace",                            /* beside the program: both are installed */
 };
 
 /* Executes the tool, if it is in one of the places. argv[0] is where its path goes. */

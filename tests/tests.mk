@@ -49,14 +49,14 @@ probe: $(PROBE) ## build what docs/drivers.md asks the drivers with
 $(foreach one,$(AGAINST) $(PROBE),$(eval $(one): $(wildcard $(one:$(BUILD)/%=%)/*.[ch])))
 $(TRACED) $(ODD): tests/$$(firstword $$(subst -, ,$$(patsubst $(TESTS)/%,%,$$@))).c tests/support/two_ends.h
 $(PROBE): tests/support/two_ends.h
-$(TESTS)/sim/search: $(wildcard verbs-sim/core/*.c)
+$(TESTS)/sim/search: $(wildcard tools/verbs-sim/core/*.c)
 $(TESTS)/sim/search: ALONE += -fno-tree-loop-distribute-patterns
 %-thread: ALONE += -fsanitize=thread
 %-address: ALONE += -fsanitize=address
 $(TESTS)/sim/library: tests/sim/library.c
 $(TESTS)/parts $(TESTS)/patient $(TESTS)/sim/library: $(LIBRARY)
 $(AGAINST): ALONE += -Icommon
-$(TRACED) $(ODD) $(PROBE): ALONE += -I.
+$(TRACED) $(ODD) $(PROBE): ALONE += -I. -Itools
 $(AGAINST) $(TRACED) $(ODD) $(PROBE): WARNINGS += -Werror
 $(AGAINST) $(TRACED) $(ODD) $(PROBE):
 	$(COMPILE_ALONE)

@@ -57,7 +57,7 @@ class Run:
 def simulate(programs: list[list[str]], *options: str, within_s: float = 120) -> Run:
     """Programs with their arguments; `options` are verbs-sim's. Raises Lost."""
     words = [word for program in programs for word in [":::", *program]][1:]
-    argv = ["verbs-sim/verbs-sim", *ALWAYS, *options, "--", *words]
+    argv = ["tools/verbs-sim/verbs-sim", *ALWAYS, *options, "--", *words]
     try:
         done = subprocess.run(
             argv, cwd=TOP, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=within_s

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""devices/devices: compares its output with that of ibv_devinfo, rdma, ip and the kernel; and --check with each thing
+"""tools/devices/devices: compares its output with that of ibv_devinfo, rdma, ip and the kernel; and --check with each thing
 broken that can be broken in a guest of the lab.
 """
 
@@ -14,7 +14,7 @@ import pytest
 from live.processes import until
 
 pytestmark = pytest.mark.skipif("LAB_GUEST" not in os.environ, reason="it breaks what it tests: only in a guest of the lab")
-PROGRAM = "devices/devices"
+PROGRAM = "tools/devices/devices"
 LIMIT = 60  # seconds, for any command
 PORT = "20999"
 ROCE = os.environ.get("LAB_ROCE_ADDR", "")

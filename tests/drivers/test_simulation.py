@@ -56,5 +56,5 @@ def test_it_answers_as_the_driver_does(question: str, transport: str) -> None:
     variable, options = LINKS[transport]
     probe = ["build/tests/probe", os.environ[variable], question]
     said = answers(*probe)
-    simulated = [answers("verbs-sim/verbs-sim", *options, "--seed", seed, "--", *probe) for seed in SEEDS]
+    simulated = [answers("tools/verbs-sim/verbs-sim", *options, "--seed", seed, "--", *probe) for seed in SEEDS]
     assert said in simulated, (said, simulated[0])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Runs each command for the lab of devices/causes.ini, which docs/symptoms.md shows: the quoted lines must be printed."""
+"""Runs each command for the lab of tools/devices/causes.ini, which docs/symptoms.md shows: the quoted lines must be printed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import platform
 
 import pytest
 
-from devices.causes import Cause
+from causes import Cause
 from quotes import symptoms
 
 pytestmark = pytest.mark.long

@@ -290,7 +290,7 @@ def test_a_run_with_a_partner() -> None:
         "lab/run --writable DIR --timeout 60 -- sh -c 'ping-sr-1/server -j -a $LAB_IWARP_ADDR & sleep 2; "
         "DIR/client -s 9 -c 300 -w 5 -v -a $LAB_IWARP_ADDR; echo exit status $?'"
     )
-    assert " verbs-trace/verbs-trace DIR/client " in reasons.command(run, True)
+    assert " tools/verbs-trace/verbs-trace DIR/client " in reasons.command(run, True)
     assert "verbs-trace ping-sr-1" not in reasons.command(run, True)
 
 

@@ -81,8 +81,8 @@ ROWS = [(stage, transport) for stage in STAGES if not stage.nine for transport i
 def test_fifty_seeds_on_arm64(stage: Stage, transport: str, tree: Path) -> None:
     prefix = {"QEMU_LD_PREFIX": str(root_of("arm64"))}
     try:
-        subprocess.run([tree / "verbs-sim/verbs-sim", "--help"], env=os.environ | prefix, capture_output=True, check=True)
+        subprocess.run([tree / "tools/verbs-sim/verbs-sim", "--help"], env=os.environ | prefix, capture_output=True, check=True)
     except OSError:
         pytest.skip("Linux starts no program of arm64 here: qemu-user-static, and root to mount binfmt_misc")
     server, client = ([str(tree / words[0]), *words[1:]] for words in pair(stage, 20))
-    must(tree / "verbs-sim/verbs-sim", "-q", "--seeds", "50", *TRANSPORTS[transport], "--", *server, ":::", *client, limit_s=600, **prefix)
+    must(tree / "tools/verbs-sim/verbs-sim", "-q", "--seeds", "50", *TRANSPORTS[transport], "--", *server, ":::", *client, limit_s=600, **prefix)

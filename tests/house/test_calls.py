@@ -86,14 +86,14 @@ def test_the_layers_of_the_library() -> None:
     assert not [f"{one} -> {other}" for one in graph for other in graph[one] if sources.index(other) > sources.index(one)]
 
 
-@pytest.mark.parametrize("tool", ["devices", "verbs-trace/tool"])
+@pytest.mark.parametrize("tool", ["tools/devices", "tools/verbs-trace/tool"])
 def test_the_files_of_a_tool_call_each_other_in_no_circle(tool: str) -> None:
     assert not circle(calls([source for source in files(".c") if folder(source) == tool]))
 
 
 @pytest.mark.parametrize("last", [["calls"], ["calls", "kernel"], ["runner"]], ids="-".join)
 def test_the_layers_of_the_simulation(last: list[str]) -> None:
-    order = [f"verbs-sim/{name}" for name in (*SIM, *last)]
+    order = [f"tools/verbs-sim/{name}" for name in (*SIM, *last)]
     graph = calls([source for source in files(".c") if folder(source) in order])
     assert {folder(source) for source in graph} == set(order)
     assert not upward(graph, order)

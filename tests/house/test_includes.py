@@ -15,9 +15,9 @@ ALLOWED: dict[str, set[str]] = {
     "program/measure": {"common", "program"},
     "program/serve": {"common", "program/measure", "program"},
     "common": set(),
-    "verbs-sim": set(),
-    "verbs-trace": set(),
-    "devices": {"common", "program/measure", "program"},
+    "tools/verbs-sim": set(),
+    "tools/verbs-trace": set(),
+    "tools/devices": {"common", "program/measure", "program"},
 }
 # A way of waiting is not to know what moves over the connection, nor who serves whom.
 WAYS = ("cm_events.c", "completions.c", "keepalive.c", "wake_up.c")
@@ -32,13 +32,16 @@ def tracked() -> list[str]:
 def included(name: str) -> list[str]:
     """The project's files that a file includes."""
     found = re.findall(r'^#include "([^"]+)"', (TOP / name).read_text(), re.MULTILINE)
-    beside = [str(Path(name).parent / one) for one in found]
-    return [one if (TOP / one).exists() else own for one, own in zip(found, beside)]
+    places = [[one, f"tools/{one}", str(Path(name).parent / one)] for one in found]
+    return [next((place for place in three if (TOP / place).exists()), three[-1]) for three in places]
 
 
 def folder(name: str) -> str:
-    """The first folder of a path; in beyond/ the stage's, in program/ the room."""
-    return str(Path(name).parent) if name.startswith("program/") else name.removeprefix("beyond/").split("/")[0]
+    """The first folder of a path; in beyond/ the stage's, in program/ the room, in tools/ the product."""
+    if name.startswith("program/"):
+        return str(Path(name).parent)
+    parts = name.removeprefix("beyond/").split("/")
+    return "/".join(parts[: 2 if parts[0] == "tools" else 1])
 
 
 def test_rooms() -> None:

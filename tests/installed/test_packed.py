@@ -47,7 +47,7 @@ def test_it_builds_installs_and_passes_tests(tree: Path) -> None:
     """By itself, in its own folder."""
     run("make", "-s", f"-j{os.cpu_count()}", "all", "tests-build", "tracer-build", "sim-build", cwd=tree)
     run("make", "-s", "install", f"PREFIX={tree}/root", cwd=tree)
-    shown = run(tree / "verbs-trace/verbs-trace", "--version")
+    shown = run(tree / "tools/verbs-trace/verbs-trace", "--version")
     assert run("git", "rev-parse", "HEAD")[:12] in shown
     said = run("/usr/bin/python3", "-m", "pytest", "-q", "-p", "no:xdist", *SHORT, cwd=tree)
     assert ", 0 failed," in said.splitlines()[-1]

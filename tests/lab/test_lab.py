@@ -284,7 +284,7 @@ def test_terminal(lab: Lab) -> None:
 
 def test_devices_without_a_module(lab: Lab) -> None:
     """devices --check names the module that is not loaded, and the remedy; a guest could not load it again."""
-    said = lab.sh(f"rmmod rdma_ucm; {TOP}/devices/devices --check $LAB_ROCE_ADDR 2>&1", "-q", status=1)
+    said = lab.sh(f"rmmod rdma_ucm; {TOP}/tools/devices/devices --check $LAB_ROCE_ADDR 2>&1", "-q", status=1)
     failed = [line for line in said.out.splitlines() if line.startswith("FAILS")]
     assert re.match(r"FAILS +CM .*the module rdma_ucm is not loaded", failed[0]), said.out
     assert re.match("remedy: .*modprobe rdma_ucm", said.out.splitlines()[-1]), said.out

@@ -19,7 +19,7 @@ busybox nc -l -p 1111; busybox nc -l -p 2222; sysctl -q net.ipv4.conf.all.arp_ig
 CLIENT = """meet() { until busybox nc 192.0.2.2 $1 </dev/null 2>/dev/null; do sleep 0.1; done; }
 try() { ip neigh flush all; timeout $3 ping-sr-3/client -q -c 3 -a $1 >/dev/null; echo "$2: $?"; }
 meet 1111; ping -c 1 -W 5 192.0.2.12 >/dev/null; echo "ping: $?"; ip neigh show 192.0.2.12
-try 192.0.2.12 flux 6; try 192.0.2.2 first 60; devices/devices --check 192.0.2.12 | grep subnet
+try 192.0.2.12 flux 6; try 192.0.2.2 first 60; tools/devices/devices --check 192.0.2.12 | grep subnet
 ip route add 192.0.2.12/32 dev roce1 src 192.0.2.11; try 192.0.2.12 route 60; ip route del 192.0.2.12/32
 meet 2222; meet 3333; try 192.0.2.12 ignored 60
 timeout 60 rping -c -a 192.0.2.12 -I 192.0.2.11 -C 2 >/dev/null; echo "bound: $?"; meet 4444"""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The commands of devices/causes.ini, and the lines that they print, as docs/symptoms.md shows them.
+"""The commands of tools/devices/causes.ini, and the lines that they print, as docs/symptoms.md shows them.
 
 Place: for tests/sim/test_causes.py, which runs those for verbs-sim, and tests/drivers/test_symptoms.py, which runs those for the
 lab. Contract: numbers are not compared: the lines are of another run. Lines that differ on a newer kernel may not all be printed
@@ -12,7 +12,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from devices import causes
+import causes
 
 TOP = Path(__file__).resolve().parents[2]
 NUMBER = re.compile(r"0x[0-9a-f]+|\d+(\.\d+)?")

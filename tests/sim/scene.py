@@ -47,7 +47,7 @@ class Scene:
 
     def __init__(self, transport: str, folder: Path) -> None:
         """RoCE, iWARP, or both. In the folder are its steps, and what is said."""
-        self.argv = ["verbs-sim/verbs-sim", *ALWAYS, *DEVICES[transport], "--patience", str(PATIENCE_S), "--steps"]
+        self.argv = ["tools/verbs-sim/verbs-sim", *ALWAYS, *DEVICES[transport], "--patience", str(PATIENCE_S), "--steps"]
         self.steps, self.err = (folder / "steps").open("w"), folder / "verbs-sim.err"
         with self.err.open("w") as err:
             self.sim = subprocess.Popen(
@@ -164,7 +164,7 @@ class Actor(Process):
     @staticmethod
     def environment(env: Mapping[str, str]) -> list[str]:
         """What to run the program with. Another library is preloaded before the simulation's."""
-        more = {name: value + (f":{TOP}/verbs-sim/{LIBRARY}" if name == "LD_PRELOAD" else "") for name, value in env.items()}
+        more = {name: value + (f":{TOP}/tools/verbs-sim/{LIBRARY}" if name == "LD_PRELOAD" else "") for name, value in env.items()}
         return ["env", *(f"{name}={value}" for name, value in more.items())] if more else []
 
     @property

@@ -142,7 +142,7 @@ def test_an_address_without_a_device(device: str, side: str, call: str) -> None:
 def test_a_gid_is_of_its_own_port(other_first: bool) -> None:
     ports = ["active/1024", "active/4096/43"][:: -1 if other_first else 1]
     gids = [f"gid={1 + other_first}/0/v2/{ADDRESS}", f"gid={2 - other_first}/0/ib/fe80::2:c903:1:2"]
-    run = simulate([["devices/devices"]], "--device", ",".join(["roce", *(f"port={port}" for port in ports), *gids]))
+    run = simulate([["tools/devices/devices"]], "--device", ",".join(["roce", *(f"port={port}" for port in ports), *gids]))
     assert re.search(rf"GID 0 +RoCE v2 .* serves {ADDRESS}\b", run.out) and not re.search(r"GID 0 +IB .* serves", run.out), run.out
 
 
@@ -222,6 +222,6 @@ def test_what_it_cannot_choose(side: str, devices: list[str], words: str, status
     "device", ["nothing", "roce,max_qp", "roce,max_qp=x", "roce,port=active/100", "roce,gid=1/0/v2/x", "roce,address=x", "roce-6", "iwarp,name=a/b"]
 )
 def test_wrong_devices(device: str) -> None:
-    argv = ["verbs-sim/verbs-sim", "--device", device, "--", "true"]
+    argv = ["tools/verbs-sim/verbs-sim", "--device", device, "--", "true"]
     done = subprocess.run(argv, cwd=TOP, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 2 and f"--device {device}: " in done.stderr

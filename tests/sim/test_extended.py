@@ -23,7 +23,7 @@ def test_iwarp_has_none() -> None:
 
 def test_each_call_is_traced() -> None:
     """By verbs-trace, in front of verbs-sim."""
-    told = simulate([["verbs-trace/verbs-trace", EXTENDED, "rxe0"]]).err
+    told = simulate([["tools/verbs-trace/verbs-trace", EXTENDED, "rxe0"]]).err
     for line in ("ibv_create_cq_ex(", "ibv_create_qp_ex(", "ibv_wr_send_imm(qp1, wr_id 0x2", "ibv_wr_complete(qp1) = 0", "ibv_end_poll(cq1)"):
         assert f" t1 {line}" in told, told
     assert "ibv_start_poll(cq1, [{wr_id 0x1, SUCCESS, RECV, bytes 256, qp1}]) = 0" in told

@@ -152,7 +152,7 @@ def test_what_is_left_over() -> None:
 @pytest.mark.parametrize("transport", TRANSPORTS.values(), ids=TRANSPORTS)
 def test_a_trace(transport: list[str]) -> None:
     """verbs-trace asks for functions of libc by their versions. With --trace, what goes through shared queues is shown, too."""
-    programs = [["verbs-trace/verbs-trace", "-e", "none", *program] for program in PING_SR_4]
+    programs = [["tools/verbs-trace/verbs-trace", "-e", "none", *program] for program in PING_SR_4]
     run = run_over_kernel(programs, *transport, "--trace")
     assert not run.exit, run.why()
     for said in ("ibv_post_recv", "ibv_poll_cq", "= request 1 of a chain: 64 bytes", "= completion RECV, status 0"):

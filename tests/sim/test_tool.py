@@ -50,7 +50,7 @@ def test_it_looks_at_nothing_else(what: str) -> None:
     ],
 )
 def test_what_it_reports(which: str, status: int, said: str) -> None:
-    argv = ["verbs-sim/verbs-sim", "--limit", "1", "--", "build/tests/sim/odd", which]
+    argv = ["tools/verbs-sim/verbs-sim", "--limit", "1", "--", "build/tests/sim/odd", which]
     done = subprocess.run(argv, cwd=TOP, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == status, done.stderr
     assert said in done.stderr
@@ -68,7 +68,7 @@ def test_what_it_reports(which: str, status: int, said: str) -> None:
 def test_sanitizers_see_what_programs_do(tool: str, which: str, status: int, said: str) -> None:
     """And nothing of what the simulation does."""
     for seed in range(3):
-        argv = ["verbs-sim/verbs-sim", "--seed", str(seed), "--", f"build/tests/sim/odd-{tool}", which]
+        argv = ["tools/verbs-sim/verbs-sim", "--seed", str(seed), "--", f"build/tests/sim/odd-{tool}", which]
         done = subprocess.run(argv, cwd=TOP, capture_output=True, text=True, timeout=60, check=False)
         assert done.returncode == status and said in done.stderr, done.stderr
 
@@ -98,7 +98,7 @@ def test_a_program_of_another_user(transport: list[str]) -> None:
     server, client = pair(PING_SR_3, 300)
     subprocess.run(["make", "-s", "build/course/enter"], cwd=TOP, check=True)
     with tempfile.TemporaryDirectory(dir="/tmp") as name:  # which the other user may enter
-        for file in ("verbs-sim/verbs-sim", "verbs-sim/libverbs-sim.so", client[0]):
+        for file in ("tools/verbs-sim/verbs-sim", "tools/verbs-sim/libverbs-sim.so", client[0]):
             shutil.copy(TOP / file, name)
         Path(name).chmod(0o755)
         (Path(name) / "said").touch()
@@ -146,7 +146,7 @@ def test_a_seed_decides_a_race() -> None:
 
 
 def test_each_seed_is_run_until_one_fails() -> None:
-    argv = ["verbs-sim/verbs-sim", "--seeds", "5-7", "--", "build/tests/sim/odd"]
+    argv = ["tools/verbs-sim/verbs-sim", "--seeds", "5-7", "--", "build/tests/sim/odd"]
     for which, runs in (("tick", 3), ("forget", 1)):
         done = subprocess.run([*argv, which], cwd=TOP, capture_output=True, text=True, timeout=60, check=False)
         assert done.stderr.count("verbs-sim --seed") == runs, done.stderr
@@ -184,7 +184,7 @@ def test_who_may_wait_until_told_to_stop() -> None:
 def sweep(which: str, programs: list[list[str]]) -> tuple[int, list[str]]:
     """The exit status, and what verbs-sim printed."""
     words = [word for program in programs for word in [":::", *program]][1:]
-    argv = ["verbs-sim/verbs-sim", "--quiet", "--sweep", which, "--", *words]
+    argv = ["tools/verbs-sim/verbs-sim", "--quiet", "--sweep", which, "--", *words]
     done = subprocess.run(argv, cwd=TOP, capture_output=True, text=True, timeout=120, check=False)
     return done.returncode, [line for line in done.stderr.splitlines() if line.startswith("verbs-sim:")]
 
@@ -221,7 +221,7 @@ def test_the_test_to_copy_passes() -> None:
     ["--sweep x -- true", "--servers x -- true", "--seed x -- true", "--seeds 5-4 -- true", "--fail 1 -- true", "--fail 0:1:NOTHING -- true", "--fail 0:rdma_connect -- true", "--fail 0:no_such_call:1 -- true", "--fail 0:sem_post:1 -- true", "--fail 0:1:REJECTED=x -- true", "--strategy x -- true", "--limit -1 -- true", "--", "-- :::", "-- true :::"],
 )
 def test_wrong_usage(words: str) -> None:
-    done = subprocess.run(["verbs-sim/verbs-sim", *words.split()], cwd=TOP, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(["tools/verbs-sim/verbs-sim", *words.split()], cwd=TOP, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 2 and "see verbs-sim --help" in done.stderr
 
 
@@ -308,7 +308,7 @@ def steps(tmp_path: Path, *lines: str, seed: int = 1) -> Run:
     """A run of them, each on a line."""
     file = tmp_path / "steps"
     file.write_text("".join(f"{line}\n" for line in lines))
-    argv = ["verbs-sim/verbs-sim", "--seed", str(seed), "--steps", str(file)]
+    argv = ["tools/verbs-sim/verbs-sim", "--seed", str(seed), "--steps", str(file)]
     done = subprocess.run(argv, cwd=TOP, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False)
     return read(argv, done.returncode, done.stdout, done.stderr)
 

@@ -18,7 +18,7 @@ from sim.simulation import ADDRESS, TOP, TRANSPORTS, Run, each_stage, pair, read
 from tracer import tables
 from tracer.tracing import ALSO, ALSO_GUILTY, NOT_ON, SINS, records
 
-TRACE, SINNER, EXTENDED = "verbs-trace/verbs-trace", "build/tests/tracer/sins", "build/tests/tracer/extended"
+TRACE, SINNER, EXTENDED = "tools/verbs-trace/verbs-trace", "build/tests/tracer/sins", "build/tests/tracer/extended"
 TIME = r"^ +\d+\.\d{6} t1 "
 # verbs-sim needs SIGSEGV itself, for programs that read the TSC; and a post during a disconnect of soft-iWARP fails for one seed,
 # and not for another.
@@ -285,14 +285,14 @@ def test_a_channel_whose_older_cq_ends_first() -> None:
 
 def test_each_sort_has_its_pitfall() -> None:
     """The sorts of watch.h are those that are tried here, and docs/pitfalls.md has a row that begins as each says."""
-    sorts = re.findall(r'X\(\w+, "([\w-]+)",[\s\\]*"([^"]+)"\)', (TOP / "verbs-trace/tool/watch.h").read_text())
+    sorts = re.findall(r'X\(\w+, "([\w-]+)",[\s\\]*"([^"]+)"\)', (TOP / "tools/verbs-trace/tool/watch.h").read_text())
     assert [name for name, _ in sorts] == [*SINS]
     assert not [row for _, row in sorts if f"\n| {row}" not in (TOP / "docs/pitfalls.md").read_text()]
 
 
 def hash_of(pause_s: float) -> str:
     """Of a run whose stderr is a small pipe, which is read with pauses."""
-    argv = ["verbs-sim/verbs-sim", "--", TRACE, "-j", *SERVER, ":::", TRACE, "-j", *CLIENT]
+    argv = ["tools/verbs-sim/verbs-sim", "--", TRACE, "-j", *SERVER, ":::", TRACE, "-j", *CLIENT]
     said = b""
     with subprocess.Popen(argv, cwd=TOP, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, bufsize=0) as process:
         assert process.stderr

@@ -17,7 +17,7 @@ from typing import Any
 LINE = re.compile(r"^\[ *[\d.]+ us\] \d+\.\d+ ", re.MULTILINE)
 # Time, program, thread, number, and the name of a call without its arguments, or what it has found; not a command of the kernel.
 CALL = re.compile(r"^\[ *(\d+)\.(\d{3}) us\] (\d+)\.(\d+) +(\d+) (= .*|\w+)(?:\(.*\))?$", re.MULTILINE)
-COLUMNS = (23, 3, 31, 101, 5, 7, 11, 19)  # ticks a second of /proc/stat: verbs-sim/calls/libc_proc.c
+COLUMNS = (23, 3, 31, 101, 5, 7, 11, 19)  # ticks a second of /proc/stat: tools/verbs-sim/calls/libc_proc.c
 PROCESSORS = 2
 GAP_US = 1  # between two messages
 IN_BUCKET = 0.008  # "the percentiles within 0.8 %"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: preloaded into devices/devices by tests/drivers/test_devices.py. Contract: the table of GIDs is
- * the device's, but with GIDS=v1 those of RoCE v2 are of RoCE v1, and with GIDS=none there are none.
+ * Place: preloaded into tools/devices/devices by tests/drivers/test_devices.py. Contract: the table
+ * of GIDs is the device's, but with GIDS=v1 those of RoCE v2 are of RoCE v1, and with GIDS=none
+ * there are none.
  */
 #include <dlfcn.h>
 #include <stdlib.h>

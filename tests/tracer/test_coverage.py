@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tracer.tracing import TOP, run
 
-TABLE = TOP / "verbs-trace/tool/calls.txt"
+TABLE = TOP / "tools/verbs-trace/tool/calls.txt"
 # What is inline or a table in infiniband/verbs.h, but calls no function of the device.
 MEMBERS_LEFT_OUT = {"priv", "ABI_placeholder1", "ABI_placeholder2", "sz", "context"}
 
@@ -67,7 +67,7 @@ class Coverage(unittest.TestCase):
 
     def test_the_shared_object(self) -> None:
         """It has a function of its own for each."""
-        out = run("nm", "-D", "--defined-only", TOP / "verbs-trace/libverbs-trace.so").stdout
+        out = run("nm", "-D", "--defined-only", TOP / "tools/verbs-trace/libverbs-trace.so").stdout
         ours = set(re.findall(r" T (\w+)$", out, re.MULTILINE))
         self.assertEqual(set(tabled()) - ours, set())
         self.assertEqual(ours - set(tabled()), {"_exit", "_Exit"})

@@ -34,7 +34,7 @@ class Option(unittest.TestCase):
 
     def with_tool(self, under: str) -> Path:
         """Copies the client and the tool, and returns the client's path."""
-        return self.install(CLIENT, "verbs-trace/verbs-trace", "verbs-trace/libverbs-trace.so", under=under)
+        return self.install(CLIENT, "tools/verbs-trace/verbs-trace", "tools/verbs-trace/libverbs-trace.so", under=under)
 
     def run_client(self, client: Path, *words: str, tool: str | None = None) -> Ended:
         """Runs a client, with this tool in the environment, and only with that."""
@@ -54,7 +54,7 @@ class Option(unittest.TestCase):
             self.assertIn(plain.stderr, traced.stderr)
 
     def test_as_built(self) -> None:
-        """The tool is in the directory verbs-trace/ beside that of the stage."""
+        """The tool is in the directory tools/verbs-trace/ beside that of the stage."""
         self.assert_traced(self.with_tool("project"))
 
     def test_path_with_a_space(self) -> None:
@@ -63,7 +63,7 @@ class Option(unittest.TestCase):
 
     def test_side_by_side(self) -> None:
         """The tool is beside the program, and its library in lib/verbs-trace/."""
-        for source, target in ((CLIENT, "bin"), ("verbs-trace/verbs-trace", "bin"), ("verbs-trace/libverbs-trace.so", "lib/verbs-trace")):
+        for source, target in ((CLIENT, "bin"), ("tools/verbs-trace/verbs-trace", "bin"), ("tools/verbs-trace/libverbs-trace.so", "lib/verbs-trace")):
             (self.top / target).mkdir(parents=True, exist_ok=True)
             shutil.copy(TOP / source, self.top / target)
         self.assert_traced(self.top / "bin/client")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 TOP = Path(__file__).resolve().parents[2]
-TOOL = str(TOP / "verbs-trace/verbs-trace")
+TOOL = str(TOP / "tools/verbs-trace/verbs-trace")
 BUILT = TOP / "build/tests/tracer"
 LIMIT = 60
 ADDRESSES = {

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from devices import causes
+import causes
 from tools.website import prototypes, structures, verbs
 from tools.website.pages import TOP
 

@@ -99,7 +99,7 @@ def draw(conversation: Conversation, name: str) -> int:
     packets, page = OUT / f"{name}.packets.json", OUT / f"{name}.html"
     write(conversation, packets)
     traces = [OUT / f"{name}.{role}.json" for role in ("client", "server")]
-    command: list[str | Path] = [TOP / "verbs-trace/verbs-trace", "--html", page, "--packets", packets, *traces]
+    command: list[str | Path] = [TOP / "tools/verbs-trace/verbs-trace", "--html", page, "--packets", packets, *traces]
     status = subprocess.run(command, stdin=subprocess.DEVNULL).returncode
     if not status:
         print(page.relative_to(TOP))

@@ -49,7 +49,7 @@ def sections(notes: bool = False) -> list[Section]:
         Section("Reference", [f"docs/{name}.md" for name in reference]),
         Section(
             "Tools and machines",
-            ["examples/README.md", "docs/libraries.md", "docs/your-machines.md", "docs/anywhere.md", "docs/containers.md", "docs/clouds.md", "docs/testing.md", "lab/README.md", "verbs-sim/README.md", "devices/README.md", "bench/README.md"]
+            ["examples/README.md", "docs/libraries.md", "docs/your-machines.md", "docs/anywhere.md", "docs/containers.md", "docs/clouds.md", "docs/testing.md", "lab/README.md", "tools/verbs-sim/README.md", "tools/devices/README.md", "bench/README.md"]
             + [f"bench/{name}.md" for name in ("law", "published", "results", "compare")]
             + ["ways/README.md", "ways/shared.md"]
             + [f"docs/{name}.md" for name in tools],

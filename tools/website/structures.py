@@ -27,8 +27,8 @@ LINK = re.compile(r"^\[(\S+)\]\(\.\./\1\)$")
 NOT_USED = "not used"
 MEMBERS = (cindex.CursorKind.MEMBER_REF_EXPR, cindex.CursorKind.MEMBER_REF)
 # Where a reader looks, in this order: the code of all stages, the ladder, the other stages; last, what only shows fields.
-NO_USERS = ("tests/", "course/", "bench/", "verbs-sim/")  # the last one is a device
-ORDER = ("common/", "ping-", "blast-", "beyond/", "examples/", "devices/", "")
+NO_USERS = ("tests/", "course/", "bench/", "tools/verbs-sim/")  # the last one is a device
+ORDER = ("common/", "ping-", "blast-", "beyond/", "examples/", "tools/devices/", "")
 
 Place = tuple[str, int]
 
@@ -89,7 +89,7 @@ def declared() -> dict[str, dict[str, Place]]:
 def used_in(path: str) -> set[Place]:
     """The fields that a C file of the tree uses."""
     folders = {str(header.parent) for header in TOP.glob("*/our_control.h")}
-    unit = cindex.Index.create().parse(str(TOP / path), [f"-I{TOP}", *(f"-I{folder}" for folder in folders), "-D_GNU_SOURCE"])
+    unit = cindex.Index.create().parse(str(TOP / path), [f"-I{TOP}", f"-I{TOP}/tools", *(f"-I{folder}" for folder in folders), "-D_GNU_SOURCE"])
     own = [cursor for cursor in unit.cursor.get_children() if str(cursor.location.file) == str(TOP / path)]
     found = (each for cursor in own for each in cursor.walk_preorder() if each.kind in MEMBERS)
     return {_place(each.referenced) for each in found if each.referenced and each.referenced.location.file}

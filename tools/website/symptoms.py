@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The tables of docs/symptoms.md and docs/wc-status.md: devices/causes.ini and codes.ini as Markdown.
+"""The tables of docs/symptoms.md and docs/wc-status.md: tools/devices/causes.ini and codes.ini as Markdown.
 
 Place: practice.py asks for them. Contract: tests/quotes and tests/sim read the same table, not the page.
 """
 
 import functools
+import sys
 import textwrap
 from collections.abc import Callable
 
-from devices import causes
+from tools.folders import TOP
+
+sys.path.insert(0, str(TOP / "tools/devices"))
+
+import causes  # noqa: E402
 
 WIDTH = 120
 

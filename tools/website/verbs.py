@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Which verbs the programs call, and in which folders: what docs/verbs.md has to say.
 
-Place: for the test of that page. Contract: reads the sources of the stages, of the rooms and of devices/.
+Place: for the test of that page. Contract: reads the sources of the stages, of the rooms and of tools/devices/.
 """
 
 import re
@@ -20,10 +20,10 @@ ROW = re.compile(r"^\| `((?:rdma|ibv)_\w+)` \|.*\| ([^|]*) \|$", re.MULTILINE)
 def used() -> dict[str, set[str]]:
     """The folders in which each verb is called."""
     result: dict[str, set[str]] = defaultdict(set)
-    for name in [*variable("ROOMS"), *stages(), "devices"]:
+    for name in [*variable("ROOMS"), *stages(), "tools/devices"]:
         for path in (TOP / folder(name)).glob("*.[ch]"):
             for verb in CALL.findall(COMMENT.sub("", path.read_text())):
-                result[verb].add(name)
+                result[verb].add(name.removeprefix("tools/"))
     return dict(result)
 
 

@@ -3,7 +3,7 @@
  * The simulated connection manager: what the kernel keeps of each rdma_cm_id, and the messages
  * between them.
  *
- * Contract: as for verbs-sim/device/device.h. A message is in the inbox of who gets it, so that it
+ * Contract: as for tools/verbs-sim/device/device.h. A message is in the inbox of who gets it, so that it
  * arrives although its sender is gone.
  */
 #ifndef VERBS_SIM_CM_CM_H

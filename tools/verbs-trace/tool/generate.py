@@ -220,9 +220,9 @@ def write_structures(directory: Path) -> None:
     found = functions_of_structures((HERE / "structures.txt").read_text())
     prototypes, functions = ("\n".join(part) for part in zip(*found))
     guard = "VERBS_TRACE_TOOL_STRUCTURES_H"
-    includes = '#include <rdma/rdma_cma.h>\n#include "verbs-trace/tool/out.h"'
+    includes = '#include <rdma/rdma_cma.h>\n#include "tools/verbs-trace/tool/out.h"'
     (directory / "structures.h").write_text(f"{HEAD}#ifndef {guard}\n#define {guard}\n{includes}\n{prototypes}\n#endif\n")
-    (directory / "structures.c").write_text(f'{HEAD}#include "verbs-trace/tool/say.h"\n{functions}')
+    (directory / "structures.c").write_text(f'{HEAD}#include "tools/verbs-trace/tool/say.h"\n{functions}')
 
 
 def main() -> int:

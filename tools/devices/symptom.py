@@ -11,7 +11,7 @@ import os
 import re
 from typing import List, Optional, Set, Tuple
 
-from devices.causes import Cause, Code, causes, codes, errnos, plain, words
+from causes import Cause, Code, causes, codes, errnos, plain, words
 
 CAUSES, CODES, PHRASES = causes(), [*codes(), *errnos()], words()
 MOST_CODES = 12

@@ -15,10 +15,9 @@ from pathlib import Path
 from typing import List, NamedTuple, Optional
 
 sys.dont_write_bytecode = True
-sys.path[0] = str(Path(__file__).resolve().parents[1])
 
-from devices.causes import Cause, Code, plain  # noqa: E402
-from devices.symptom import Found, rank, text_of  # noqa: E402
+from causes import Cause, Code, plain  # noqa: E402
+from symptom import Found, rank, text_of  # noqa: E402
 
 WIDTH = 96
 SHOWN = 4  # causes of a code, in full; of as many again, twice, only the titles

@@ -3,7 +3,7 @@
 """Writes the functions by which verbs-sim sees what a program calls, from the table calls.txt.
 
 Place: run by the Makefile. Contract: wrappers.py FILE.c writes a function in the place of each call of libibverbs and
-librdmacm, which enters it (verbs-sim/calls/verb.h), makes it fail if that was asked for, and otherwise calls the library. What
+librdmacm, which enters it (tools/verbs-sim/calls/verb.h), makes it fail if that was asked for, and otherwise calls the library. What
 only looks something up is left to the library. wrappers.py FILE.map writes the version of each function, for the linker:
 who asks for a function by its version, as verbs-trace does, gets verbs-sim's.
 """

@@ -3,7 +3,7 @@
  * Transfers: what a device does with the requests that are posted, where the peer's device and, on
  * iWARP, the connection have a part in it.
  *
- * Contract: as for verbs-sim/device/device.h. The device and the connection manager do not call
+ * Contract: as for tools/verbs-sim/device/device.h. The device and the connection manager do not call
  * this; sim_carry_out is what sim_do_task (core/world.h) leads to.
  */
 #ifndef VERBS_SIM_TRANSFER_TRANSFER_H
