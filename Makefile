@@ -185,7 +185,7 @@ compile_commands.json: Makefile $(wildcard */*.mk) tools/compile-commands
 	@$(ALL_COMMANDS) CC="$(CC)" CFLAGS="$(CFLAGS)" $(DEFAULT) nine ways | tools/compile-commands > $@.new
 	@mv $@.new $@
 
-include install/install.mk tests/tests.mk course/course.mk
+include tools/packaging/packaging.mk tests/tests.mk course/course.mk
 
 # The kernel of the VM, for whatever runs in it: lab/run reads this.
 ifeq ($(origin KERNEL),command line)
@@ -244,11 +244,11 @@ capture: ## STAGE=ping-sr-3: run it between two hosts of the lab, and print its 
 	@python3 -B -m tools.capture $(STAGE) $(CAPTURE)
 
 fill: ## write what Markdown files show of the code and of tables
-	@python3 -B -m tools.website.fill
+	@python3 -B -m tools.site.fill
 
 docs: ## build the site, which needs no network to be read: build/site/html/index.html (NOTES=1: build/site-notes, for instructors)
 	$(call ready,build docs)
-	@python3 -B -m tools.website $(if $(NOTES),--notes $(BUILD)/site-notes,$(BUILD)/site)
+	@python3 -B -m tools.site $(if $(NOTES),--notes $(BUILD)/site-notes,$(BUILD)/site)
 
 # For scripts: the words of a variable.
 print-%: ; @echo $($*)

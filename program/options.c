@@ -13,7 +13,7 @@
 #include "program/report.h"
 #include "program/stage.h"
 
-#ifndef OUR_VERSION /* with the commit: install/install.mk */
+#ifndef OUR_VERSION /* with the commit: tools/packaging/packaging.mk */
 #define OUR_VERSION "not known"
 #endif
 #define MAX_OPTIONS       64

@@ -11,7 +11,7 @@ import pytest
 
 from course import students
 from tools.folders import TOP, files
-from tools.website.markdown import TARGET, outside_code
+from tools.site.markdown import TARGET, outside_code
 
 SAYS_MUCH = 60  # characters of a line that is not there by chance
 ANSWERS = [name for name in files() if students.private(name)]

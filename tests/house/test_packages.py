@@ -63,13 +63,13 @@ def test_another_processor(tmp_path: Path, processor: str, qemu: str, other: str
 # The parts of packages.txt that are installed where a script runs, by what its path begins with: all rows that fit. A module
 # that a script of Python imports needs them, too.
 ROOMS = {
-    "build": "tools/verbs-trace/ install/ tools/devices/ course/make.py course/bug.py course/make_sim.py tools/stage tools/picture".split(),
+    "build": "tools/verbs-trace/ tools/packaging/ tools/devices/ course/make.py course/bug.py course/make_sim.py tools/stage tools/picture".split(),
     "build lab": "lab/ tools/demo".split(),
     "build lab tests": "tests/ course/ examples/ tools/files tools/stage".split(),
     "build lab capture": ["tools/capture/"],
     "build lab bench": ["bench/"],
-    "build lint": "tools/lint tools/website/fill.py tests/house/".split(),  # mypy reads all tests, for example those
-    "docs": ["tools/website/"],
+    "build lint": "tools/lint tools/site/fill.py tests/house/".split(),  # mypy reads all tests, for example those
+    "docs": ["tools/site/"],
     "build lint lab tests ci": [".ci/"],
 }
 # Found, and rightly in no part of their rooms.

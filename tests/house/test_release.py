@@ -7,7 +7,7 @@ import tomllib
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
-VERSION = re.findall(r"^VERSION = (\S+)$", (TOP / "install/install.mk").read_text(), re.MULTILINE)
+VERSION = re.findall(r"^VERSION = (\S+)$", (TOP / "tools/packaging/packaging.mk").read_text(), re.MULTILINE)
 CITED = dict(re.findall(r"^(\S+): *(.*)$", (TOP / "CITATION.cff").read_text(), re.MULTILINE))
 TABLES = tomllib.loads((TOP / "REUSE.toml").read_text())["annotations"]
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """The manual says what the header says: names, prototypes and parameters; and its examples compile.
 
-Contract: the pages are those of install/manual, in a folder of their own.
+Contract: the pages are those of tools/packaging/manual, in a folder of their own.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Manual(unittest.TestCase):
     @classmethod
     def setUpClass(cls) -> None:
         cls.folder = tempfile.TemporaryDirectory()
-        subprocess.run([TOP / "install/manual", "--version", "1.2", cls.folder.name], check=True, timeout=60)
+        subprocess.run([TOP / "tools/packaging/manual", "--version", "1.2", cls.folder.name], check=True, timeout=60)
         cls.pages = {path.stem: path.read_text() for path in Path(cls.folder.name).glob("*.3")}
 
     @classmethod
@@ -90,7 +90,7 @@ class Manual(unittest.TestCase):
             self.assertRegex(overview, rf"\n{kind} {name} {{\n")
 
     def test_examples_compile(self) -> None:
-        text = (TOP / "install/our_control.7.in").read_text()
+        text = (TOP / "tools/packaging/our_control.7.in").read_text()
         of_header = [re.sub(r"^ \*\t?", "", found, flags=re.M) for found in re.findall(r"(?:^ \*\t.*\n(?: \*\n(?= \*\t))?)+", HEADER, re.M)]
         of_overview = re.findall(r"^\.EX\n(.*?)^\.EE", text, re.M | re.S)
         self.assertTrue(of_header and of_overview)

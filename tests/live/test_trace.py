@@ -9,7 +9,7 @@ from live.conftest import Pair
 from live.processes import Process
 from live.table import Link, Stage, each
 from live.test_stops import CHECK, stages, stop, stop_if_it_runs
-from tools.website import sequence
+from tools.site import sequence
 
 TRACED = re.compile(r"^[^:]+: +[\d.]+ t\d+ +((?:ibv|rdma)_\w+)\(.*", re.M)
 OF_BOTH = (

@@ -11,8 +11,8 @@ import pytest
 
 from tools.folders import files, folder
 from tools.stages import before
-from tools.website import sources
-from tools.website.pages import TOP, stages
+from tools.site import sources
+from tools.site.pages import TOP, stages
 
 PAGES = [name for name in files(".md") if name != "CHANGELOG.md"]
 IN_A_FILE = re.compile(r"`(\w+)`,?\s+in\s+`([\w.-]+/[\w./-]+\.[ch])`")

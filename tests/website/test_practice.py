@@ -9,9 +9,9 @@ import pytest
 
 from course import bug, cut
 from course.exercises import EXERCISES, TOP, Exercise
-from tools.website import pages, practice
-from tools.website.markdown import Pages
-from tools.website.sources import NotThere
+from tools.site import pages, practice
+from tools.site.markdown import Pages
+from tools.site.sources import NotThere
 
 INDEX, BUGS = "course/exercises/README.md", "course/bugs/README.md"
 

@@ -7,12 +7,12 @@ import subprocess
 import pytest
 
 import causes
-from tools.website import prototypes, structures, verbs
-from tools.website.pages import TOP
+from tools.site import prototypes, structures, verbs
+from tools.site.pages import TOP
 
 REQUIRED = """ibv_recv_wr ibv_send_wr ibv_sge ibv_qp ibv_cq ibv_wc ibv_mr ibv_pd ibv_qp_init_attr ibv_comp_channel ibv_context
 ibv_device ibv_device_attr ibv_port_attr rdma_cm_id rdma_conn_param rdma_cm_event rdma_event_channel""".split()
-CORRECT = "python3 -B -m tools.website.structures corrects this column"
+CORRECT = "python3 -B -m tools.site.structures corrects this column"
 
 
 def release() -> int:

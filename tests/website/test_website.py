@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Unit tests of tools/website; Sphinx itself looks for links that lead nowhere (make docs)."""
+"""Unit tests of tools/site; Sphinx itself looks for links that lead nowhere (make docs)."""
 
 import re
 import tempfile
@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tools.website import files_only, fill, pages, sources
-from tools.website.markdown import Pages
-from tools.website.sources import NotThere
+from tools.site import files_only, fill, pages, sources
+from tools.site.markdown import Pages
+from tools.site.sources import NotThere
 
 
 def mistakes(tmp_path: Path, name: str, text: str) -> list[str]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Reads causes.ini and codes.ini, for explain.py; tools/website writes them as Markdown.
+"""Reads causes.ini and codes.ini, for explain.py; tools/site writes them as Markdown.
 
 Contract: any Python 3 from 3.6 on; a wrong table is an error.
 

@@ -21,7 +21,7 @@
 #define LIBRARY "libverbs-trace.so"
 #define PICTURE "picture/picture.py"
 #define HIGH    1000
-#ifndef OUR_VERSION /* with the commit: install/install.mk */
+#ifndef OUR_VERSION /* with the commit: tools/packaging/packaging.mk */
 #define OUR_VERSION "not known"
 #endif
 

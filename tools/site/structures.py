@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """The fields of the structures on docs/structures.md: those of the installed headers, and the files that use each.
 
-Place: for the test of that page. Run as a program (python3 -B -m tools.website.structures), it corrects the page's last
+Place: for the test of that page. Run as a program (python3 -B -m tools.site.structures), it corrects the page's last
 column. Contract: all that is said of C comes from libclang, which reads each file once.
 """
 

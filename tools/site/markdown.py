@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Turns a Markdown file of the tree into a page of the site: links, figures, and live code.
 
-Place: between tools/website/__main__.py and sources.py. Contract: the page stays where the file is, relative to
+Place: between tools/site/__main__.py and sources.py. Contract: the page stays where the file is, relative to
 the top, so that links between pages hold as they are, and a picture is beside it. A link to any other file of the tree leads to a page
 that shows that file. What the markers of fill.py ask for is shown as it is now, whatever the file has.
 """

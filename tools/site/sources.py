@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Takes pieces out of the sources for the site, so that a page shows the code as it is now.
 
-Place: used by tools/website/markdown.py. Contract: what is asked for and not there is an error.
+Place: used by tools/site/markdown.py. Contract: what is asked for and not there is an error.
 """
 
 import re

@@ -21,7 +21,7 @@ from .sources import NotThere, fence
 
 def parse() -> argparse.Namespace:
     """Reads the command line."""
-    parser = argparse.ArgumentParser(prog="python3 -m tools.website", description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(prog="python3 -m tools.site", description=__doc__.split("\n")[0])
     parser.add_argument("directory", type=Path, help="where the site goes: DIRECTORY/html/index.html")
     parser.add_argument("--notes", action="store_true", help="with the notes for instructors, which have the labs' answers")
     return parser.parse_args()
@@ -76,13 +76,13 @@ def build(directory: Path, notes: bool) -> int:
     shutil.rmtree(directory, ignore_errors=True)
     source.mkdir(parents=True)
     write_pages(source, notes)
-    command = ["sphinx-build", "-q", "-W", "--keep-going", "-j", "auto", "-b", "html", "-c", "tools/website"]
+    command = ["sphinx-build", "-q", "-W", "--keep-going", "-j", "auto", "-b", "html", "-c", "tools/site"]
     if subprocess.run([*command, "-d", str(directory / "doctrees"), str(source), str(html)], cwd=TOP).returncode:
         return 1
     files_only.repair(html)
     mistakes = files_only.mistakes(html)
     for mistake in mistakes:
-        print(f"tools/website: {mistake}", file=sys.stderr)
+        print(f"tools/site: {mistake}", file=sys.stderr)
     if mistakes:
         return 1
     print(f"{html}/index.html")
@@ -94,5 +94,5 @@ if __name__ == "__main__":
         options = parse()
         sys.exit(build(options.directory, options.notes))
     except NotThere as missing:
-        print(f"tools/website: {missing}", file=sys.stderr)
+        print(f"tools/site: {missing}", file=sys.stderr)
         sys.exit(1)

@@ -11,28 +11,28 @@ SHARED = $(TWO_FILES)/$(SONAME).$(VERSION)
 
 # Another one than before, if there was another commit.
 $(BUILD)/commit: FORCE
-	@install/commit $@
+	@tools/packaging/commit $@
 VERSIONED = $(addprefix $(BUILD)/,program/options.o tools/verbs-trace/tool/launcher.o)
 $(VERSIONED): $(BUILD)/commit
-$(VERSIONED): override CPPFLAGS += -DOUR_VERSION='"$(VERSION), commit $(shell install/commit)"'
+$(VERSIONED): override CPPFLAGS += -DOUR_VERSION='"$(VERSION), commit $(shell tools/packaging/commit)"'
 
 amalgamation: $(TWO_FILES)/our_control.c ## write the library as two files: build/amalgamation/our_control.c and .h
 
-$(TWO_FILES)/our_control.c: $(LIBRARY_SOURCES) $(wildcard common/*.h ping-sr-2/*.h ping-sr-4/*.h) install/amalgamate LICENSE $(BUILD)/commit
-	$(call run,GEN,$@,install/amalgamate --version $(VERSION) $(@D) $(LIBRARY_SOURCES))
+$(TWO_FILES)/our_control.c: $(LIBRARY_SOURCES) $(wildcard common/*.h ping-sr-2/*.h ping-sr-4/*.h) tools/packaging/amalgamate LICENSE $(BUILD)/commit
+	$(call run,GEN,$@,tools/packaging/amalgamate --version $(VERSION) $(@D) $(LIBRARY_SOURCES))
 $(TWO_FILES)/our_control.o: FLAGS = -fPIC
 $(TWO_FILES)/libour_control.a: $(TWO_FILES)/our_control.o
 	$(ARCHIVE)
 $(SHARED): $(TWO_FILES)/our_control.o
 	$(LINK)
 $(SHARED): LINK_FLAGS = -shared -Wl,-soname,$(SONAME) -Wl,--no-undefined
-$(TWO_FILES)/manual: common/our_control.h install/our_control.7.in install/manual
-	$(call run,GEN,$@,install/manual --version $(VERSION) $@)
+$(TWO_FILES)/manual: common/our_control.h tools/packaging/our_control.7.in tools/packaging/manual
+	$(call run,GEN,$@,tools/packaging/manual --version $(VERSION) $@)
 	@touch $@
 
 installed-library: $(TWO_FILES)/libour_control.a $(SHARED) $(TWO_FILES)/manual $(TOOLS)
 
-INSTALL = VERSION=$(VERSION) DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" LIBDIR="$(LIBDIR)" BUILT=$(TWO_FILES) install/install
+INSTALL = VERSION=$(VERSION) DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" LIBDIR="$(LIBDIR)" BUILT=$(TWO_FILES) tools/packaging/install
 install: installed-library ## PREFIX=/usr/local DESTDIR= LIBDIR=: install the library, its manual, verbs-trace and verbs-sim
 	@$(INSTALL)
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """The tables that pages ask for, such as those of the exercises and of the bug labs: course/exercises.py, course/bugs/*.toml.
 
-Place: used by tools/website/markdown.py and __main__.py. Contract: no word of a solution, of a fault or of a hint.
+Place: used by tools/site/markdown.py and __main__.py. Contract: no word of a solution, of a fault or of a hint.
 """
 
 import ast

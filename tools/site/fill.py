@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Fills the Markdown files of the tree with what they show of it, so that a clone or a forge shows it, too.
 
-Place: beside tools/website/markdown.py. Run as a program (python3 -B -m tools.website.fill), it writes what follows
+Place: beside tools/site/markdown.py. Run as a program (python3 -B -m tools.site.fill), it writes what follows
 `<!-- code: FILE FUNCTION -->`, `<!-- code: FILE -->` and `<!-- table: NAME -->`, up to `<!-- end -->`; with --check it writes nothing, and
 exits with status 1 if a file is not current.
 """
@@ -43,7 +43,7 @@ def pages() -> list[Path]:
 
 def main() -> int:
     """Fills or checks all pages. Returns the exit status."""
-    parser = argparse.ArgumentParser(prog="python3 -B -m tools.website.fill", description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(prog="python3 -B -m tools.site.fill", description=__doc__.split("\n")[0])
     parser.add_argument("--check", action="store_true", help="write nothing; exit status 1 if a file is not current")
     check, failed = parser.parse_args().check, 0
     for path in pages():
