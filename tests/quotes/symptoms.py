@@ -24,8 +24,8 @@ def bare(line: str) -> str:
 
 
 def run(command: str, limit_s: int) -> list[str]:
-    """What a command prints. In a session of its own: what it leaves in the background goes with it."""
-    words = ["timeout", "-k", "5", str(limit_s), "sh", "-c", command]
+    """What a command prints, with bin/ in PATH. In a session of its own: what it leaves in the background goes with it."""
+    words = ["timeout", "-k", "5", str(limit_s), "sh", "-c", f"PATH={TOP}/bin:$PATH; {command}"]
     done = subprocess.run(words, cwd=TOP, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
     return done.stdout.decode(errors="replace").splitlines()
 

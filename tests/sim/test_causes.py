@@ -114,7 +114,7 @@ def test_a_number_has_several_meanings() -> None:
 def test_a_trace() -> None:
     """Of verbs-trace, as text and as JSON: the first error, not the flushes behind it."""
     for option in ("-w", "-j"):
-        command = f"tools/verbs-sim/verbs-sim -- tools/verbs-trace/verbs-trace {option} build/tests/tracer/sins posted-after-error guilty 192.0.2.1"
+        command = f"verbs-sim -- verbs-trace {option} build/tests/tracer/sins posted-after-error guilty 192.0.2.1"
         trace = "\n".join(symptoms.run(command, LIMIT_S))
         said = explain("-", stdin=trace)
         assert "IBV_WC_REM_ACCESS_ERR (10)" in said and "rkey" in said, said
@@ -124,19 +124,19 @@ def test_a_trace() -> None:
 @pytest.mark.parametrize("option", ["-w", "-j"])
 def test_a_trace_of_a_client_that_is_refused(option: str) -> None:
     """Its counts of retries are no RNR."""
-    trace = "\n".join(symptoms.run(f"tools/verbs-sim/verbs-sim -- tools/verbs-trace/verbs-trace {option} ping-sr-3/client -c 1 -a 192.0.2.1", LIMIT_S))
+    trace = "\n".join(symptoms.run(f"verbs-sim -- verbs-trace {option} ping-sr-3/client -c 1 -a 192.0.2.1", LIMIT_S))
     said = explain("-", stdin=trace)
     assert "RDMA_CM_EVENT_REJECTED 8:" in said and "IBV_WC" not in said, said
 
 
 def test_a_trace_without_an_error() -> None:
-    trace = "\n".join(symptoms.run("tools/verbs-sim/verbs-sim -- ping-sr-3/server -q ::: tools/verbs-trace/verbs-trace ping-sr-3/client -w 5 -c 3 -a 192.0.2.1", LIMIT_S))
+    trace = "\n".join(symptoms.run("verbs-sim -- ping-sr-3/server -q ::: verbs-trace ping-sr-3/client -w 5 -c 3 -a 192.0.2.1", LIMIT_S))
     assert "rdma_connect" in trace and not explain("-", stdin=trace, status=1)
 
 
 def test_what_verbs_trace_accuses(tmp_path: Path) -> None:
     """In a file."""
-    command = "tools/verbs-sim/verbs-sim -- tools/verbs-trace/verbs-trace -e none build/tests/tracer/sins armed-not-polled guilty 192.0.2.1"
+    command = "verbs-sim -- verbs-trace -e none build/tests/tracer/sins armed-not-polled guilty 192.0.2.1"
     (tmp_path / "trace").write_text("\n".join(symptoms.run(command, LIMIT_S)))
     assert "Arm, poll until the CQ is empty" in explain(str(tmp_path / "trace"))
 
