@@ -6,31 +6,7 @@
 
 all: $$(DEFAULT) compile_commands.json ## build all programs (the default)
 
-CC ?= cc
-CFLAGS ?= -O2 -g
-LDFLAGS ?=
-override CPPFLAGS += -I. -Itools -D_GNU_SOURCE
-# In CI (CI=true) a warning ends the build; a newer compiler of yours may warn of more.
-WARNINGS = -Wall -Wextra -Wshadow -Wmissing-prototypes -Wstrict-prototypes $(if $(CI),-Werror)
-LIBS = -lrdmacm -libverbs -pthread
-BUILD = build
-objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
-
-# $(call run,WORD,FILE,COMMAND) is a recipe. `make V=1` shows the whole command, else a word and the file.
-define run
-@mkdir -p $(@D)
-@$(if $(V),:,printf '  %-3s %s\n') $(1) $(2)
-$(if $(V),,@)$(3)
-endef
-# An object, with FLAGS of its own; archives, also thin ones (THIN = T); programs of objects and archives, where the files
-# of WRAPPED's functions have their own; and those that are compiled by themselves, with the flags ALONE.
-COMPILE = $(call run,CC,$<,$(CC) -std=c11 $(CPPFLAGS) $(CFLAGS) $(WARNINGS) $(FLAGS) -ffunction-sections -MMD -MP -c $< -o $@)
-ARCHIVE = $(call run,AR,$@,rm -f $@ && $(AR) rcs$(THIN) $@ $(filter %.o,$^))
-# A program has the functions that it calls, and no others of their files.
-LINK_FLAGS = -Wl,--gc-sections $(WRAPPED:%=-Wl,--wrap=%)
-LINK = $(call run,LD,$@,$(CC) $(CFLAGS) $(LDFLAGS) $(LINK_FLAGS) $(filter %.o,$^) $(filter %.a,$^) $(LIBS) -o $@)
-ALONE = -std=c11 -D_GNU_SOURCE
-COMPILE_ALONE = $(call run,CC,$@,$(CC) $(CFLAGS) $(WARNINGS) $(ALONE) $(LDFLAGS) $(filter %.c,$^) $(filter %.a,$^) $(LIBS) -o $@)
+include tools/build.mk
 
 # The stages, in the order of the course; and those of another shape, whose messages do not go to and fro, which the tests that
 # run all stages, and bench/, take for granted. Those beside the ladder are in beyond/.
@@ -52,22 +28,11 @@ SUITE = $(BUILD)/libsuite.a
 $(PROGRAMS): $(BUILD)/$$(@D)/stage.o $(BUILD)/program/serve/$$(@F)_main.o $(SUITE)
 	$(LINK)
 
-# Every file is compiled once, for all programs; also those that were generated, which repeat prototypes of the library.
-$(BUILD)/%.o: %.c | $(BUILD)/headers-found
-	$(COMPILE)
-$(BUILD)/%.o: $(BUILD)/%.c | $(BUILD)/headers-found
-	$(COMPILE)
+# Every file is compiled once, for all programs.
 $(SUITE): $(call objects,$(STAGE_SOURCES) $(ROOM_SOURCES)) Makefile
 	$(ARCHIVE)
 # Thin, so that the linker says which file it takes: see tools/stages.py.
 $(SUITE): THIN = T
-
-# Tried once, before anything is compiled: whether the compiler finds the headers, of the packages or elsewhere.
-$(BUILD)/headers-found:
-	@mkdir -p $(@D)
-	@printf '#include <%s>\n' rdma/rdma_cma.h infiniband/verbs.h | $(CC) $(CPPFLAGS) -fsyntax-only -x c - || \
-		{ tools/packages build; exit 1; }
-	@touch $@
 
 # The nine ways to wait of the course (page 194), one for CM events and one for completions; every way to wait; and
 # ping-rc-0 asleep until there is a completion, as ibv_rc_pingpong -e is: bench/ compares the two.
@@ -123,53 +88,13 @@ $(BUILD)/examples/others/%: examples/others/%.c examples/others/echo.c examples/
 	$(COMPILE_ALONE)
 $(BUILD)/examples/others/%: LIBS = $(shell pkg-config --cflags --libs $*) -libverbs
 
-# Looks at devices, and stands beside the stages: of the suite it takes what any program needs. So does what bench/compare starts.
+# What bench/compare starts takes what any program of the suite needs.
 BENCH = $(addprefix $(BUILD)/bench/,tcp_ping statistics_cost primitives)
-tools/devices/devices: $(call objects,$(wildcard tools/devices/*.c))
-tools/devices/devices: LIBS += -lm
 $(BENCH): $$@.o
 $(BUILD)/bench/primitives: $(BUILD)/bench/meter.o
-tools/devices/devices $(BENCH): $(SUITE)
+$(BENCH): $(SUITE)
 	$(LINK)
 bench-build: all nine ways bare-events $(BENCH)
-
-# verbs-trace, for any program and for the option -t of the stages, and verbs-sim: each is a program, and a shared object
-# that it preloads. Both libraries are linked in, so that the versions of their functions are known.
-TOOLS = $(addprefix tools/verbs-trace/,verbs-trace libverbs-trace.so) \
-	$(addprefix tools/verbs-sim/,verbs-sim libverbs-sim.so)
-TOOL = $(BUILD)/tools/verbs-trace/tool
-TOOL_TABLES = $(wildcard tools/verbs-trace/tool/*.txt)
-TOOL_WRITTEN = $(addprefix $(TOOL)/,calls.o structures.o verbs.o)
-TOOL_OBJECTS = $(call objects,$(wildcard tools/verbs-trace/tool/*.c))
-# The functions of libc have other versions on other processors.
-GENERATE = MACHINE=$(shell $(CC) -dumpmachine) python3 -B tools/verbs-trace/tool
-SIM = $(BUILD)/tools/verbs-sim
-of_sim = $(call objects,$(foreach part,$(1),$(wildcard tools/verbs-sim/$(part)/*.c)))
-PRELOADED = -fPIC -fvisibility=hidden -ftls-model=initial-exec -Wno-array-parameter
-$(TOOL)/%.o: FLAGS = -I$(TOOL) $(PRELOADED)
-# No loop becomes a call of memcpy: see core/ledger.c.
-$(SIM)/%.o: FLAGS = -fno-tree-loop-distribute-patterns $(PRELOADED)
-
-$(TOOL)/verbs.h: $(wildcard tools/verbs-trace/tool/*.py) $(TOOL_TABLES)
-	$(call run,GEN,$@,$(GENERATE)/generate.py $(@D))
-$(TOOL_WRITTEN:.o=.c): $(TOOL)/verbs.h ;
-$(TOOL_OBJECTS): $(TOOL)/verbs.h
-$(SIM)/wrappers.c $(SIM)/wrappers.map: $(wildcard tools/verbs-trace/tool/*.py) $(TOOL_TABLES)
-	$(call run,GEN,$@,$(GENERATE)/wrappers.py $@)
-
-tools/verbs-trace/verbs-trace: $(TOOL)/launcher.o
-tools/verbs-trace/libverbs-trace.so: $(filter-out %/launcher.o,$(TOOL_OBJECTS)) $(TOOL_WRITTEN)
-tools/verbs-trace/libverbs-trace.so: LINK_FLAGS = -shared -Wl,-z,defs -Wl,--no-as-needed
-tools/verbs-sim/verbs-sim: $(call of_sim,core device cm transfer runner)
-tools/verbs-sim/libverbs-sim.so: $(call of_sim,core device cm transfer calls kernel) $(SIM)/wrappers.o $(SIM)/wrappers.map
-tools/verbs-sim/libverbs-sim.so: LINK_FLAGS = -shared -Wl,-z,defs -Wl,--version-script=$(SIM)/wrappers.map
-tools/verbs-trace/libverbs-trace.so: LIBS += -ldl
-tools/verbs-trace/verbs-trace: LIBS =
-tools/verbs-sim/verbs-sim tools/verbs-sim/libverbs-sim.so: LIBS = -ldl
-$(TOOLS):
-	$(LINK)
-verbs-trace: $(filter tools/verbs-trace/%,$(TOOLS)) ## strace for verbs, for any program
-verbs-sim: $(filter tools/verbs-sim/%,$(TOOLS)) ## run programs of both libraries on a simulated device
 
 # The tools by their names: see README.md. Each finds its own files by what the link points to.
 COMMANDS = $(addprefix bin/,devices verbs-sim verbs-trace lab)
@@ -177,15 +102,17 @@ bin/%:
 	@mkdir -p $(@D)
 	@ln -sfn ../$(if $(filter lab,$*),lab/run,tools/$*/$*) $@
 
-DEFAULT = $(PROGRAMS) $(ONE_FILE) tools/devices/devices $(EXAMPLES) $(TOOLS) $(COMMANDS)
+# Each product has its own file; those of the suite come last.
+PRODUCTS = verbs-trace verbs-sim devices capture site packaging
+TOOLS = $(BUILT_verbs-trace) $(BUILT_verbs-sim)
+include $(foreach one,$(PRODUCTS),tools/$(one)/$(one).mk) tests/tests.mk course/course.mk
+DEFAULT = $(PROGRAMS) $(ONE_FILE) $(BUILT_devices) $(EXAMPLES) $(TOOLS) $(COMMANDS)
 
 # For editors: see tools/compile-commands. make -n runs each recipe that says $(MAKE): this one must not run then.
 ALL_COMMANDS = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL $(MAKE) --no-print-directory --dry-run --always-make V=1
-compile_commands.json: Makefile $(wildcard */*.mk) tools/compile-commands
+compile_commands.json: Makefile $(wildcard */*.mk */*/*.mk) tools/compile-commands
 	@$(ALL_COMMANDS) CC="$(CC)" CFLAGS="$(CFLAGS)" $(DEFAULT) nine ways | tools/compile-commands > $@.new
 	@mv $@.new $@
-
-include tools/packaging/packaging.mk tests/tests.mk course/course.mk
 
 # The kernel of the VM, for whatever runs in it: lab/run reads this.
 ifeq ($(origin KERNEL),command line)
@@ -237,21 +164,6 @@ delta: ## STAGE=ping-sr-3: print the diff against the stage before; without STAG
 picture: ## STAGE=ping-sr-3: run it, and draw its trace: build/picture/STAGE.html
 	$(call ready,,--silent all)
 	@tools/picture $(STAGE)
-
-# CAPTURE="--iwarp --loss 5" and the like go to the program.
-capture: ## STAGE=ping-sr-3: run it between two hosts of the lab, and print its packets as a ladder
-	$(call ready,build lab capture,--silent all)
-	@python3 -B -m tools.capture $(STAGE) $(CAPTURE)
-
-fill: ## write what Markdown files show of the code and of tables
-	@python3 -B -m tools.site.fill
-
-docs: ## build the site, which needs no network to be read: build/site/html/index.html (NOTES=1: build/site-notes, for instructors)
-	$(call ready,build docs)
-	@python3 -B -m tools.site $(if $(NOTES),--notes $(BUILD)/site-notes,$(BUILD)/site)
-
-# For scripts: the words of a variable.
-print-%: ; @echo $($*)
 
 clean: ## remove what was built
 	rm -rf $(BUILD) compile_commands.json $(filter-out $(BUILD)/%,$(DEFAULT))

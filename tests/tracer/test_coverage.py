@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tracer.tracing import TOP, run
 
-TABLE = TOP / "tools/verbs-trace/tool/calls.txt"
+TABLE = TOP / "tools/verbs/calls.txt"
 # What is inline or a table in infiniband/verbs.h, but calls no function of the device.
 MEMBERS_LEFT_OUT = {"priv", "ABI_placeholder1", "ABI_placeholder2", "sz", "context"}
 

@@ -3,7 +3,6 @@
 # The library for other people's programs: as two files to copy, and installed with the programs of the suite.
 
 VERSION = 0.1
-PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
 TWO_FILES = $(BUILD)/amalgamation
 SONAME = libour_control.so.0
@@ -32,7 +31,7 @@ $(TWO_FILES)/manual: common/our_control.h tools/packaging/our_control.7.in tools
 
 installed-library: $(TWO_FILES)/libour_control.a $(SHARED) $(TWO_FILES)/manual $(TOOLS)
 
-INSTALL = VERSION=$(VERSION) DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" LIBDIR="$(LIBDIR)" BUILT=$(TWO_FILES) tools/packaging/install
+INSTALL = VERSION=$(VERSION) DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" LIBDIR="$(LIBDIR)" BUILT=$(TWO_FILES) PRODUCTS="$(INSTALLED_verbs-trace) $(INSTALLED_verbs-sim)" tools/packaging/install
 install: installed-library ## PREFIX=/usr/local DESTDIR= LIBDIR=: install the library, its manual, verbs-trace and verbs-sim
 	@$(INSTALL)
 

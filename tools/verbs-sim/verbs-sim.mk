@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+#
+# verbs-sim: a program, and a shared object that it preloads into what it runs.
+
+TAKES_verbs-sim = tools/verbs
+BUILT_verbs-sim = $(addprefix tools/verbs-sim/,verbs-sim libverbs-sim.so)
+INSTALLED_verbs-sim = 755:bin:tools/verbs-sim/verbs-sim 644:lib/verbs-sim:tools/verbs-sim/libverbs-sim.so
+
+include tools/verbs/verbs.mk
+SIM = $(BUILD)/tools/verbs-sim
+of_sim = $(call objects,$(foreach part,$(1),$(wildcard tools/verbs-sim/$(part)/*.c)))
+# No loop becomes a call of memcpy: see core/ledger.c.
+$(SIM)/%.o: FLAGS = -fno-tree-loop-distribute-patterns $(PRELOADED)
+$(SIM)/wrappers.c $(SIM)/wrappers.map: $(TABLES)
+	$(call run,GEN,$@,$(GENERATE)/wrappers.py $@)
+
+tools/verbs-sim/verbs-sim: $(call of_sim,core device cm transfer runner)
+tools/verbs-sim/libverbs-sim.so: $(call of_sim,core device cm transfer calls kernel) $(SIM)/wrappers.o $(SIM)/wrappers.map
+tools/verbs-sim/libverbs-sim.so: LINK_FLAGS = -shared -Wl,-z,defs -Wl,--version-script=$(SIM)/wrappers.map
+$(BUILT_verbs-sim): LIBS = -ldl
+$(BUILT_verbs-sim):
+	$(LINK)
+verbs-sim: $(BUILT_verbs-sim) ## run programs of both libraries on a simulated device
+.PHONY: verbs-sim
