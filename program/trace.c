@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The options -t and -T: the program executes itself again, under the tool verbs-trace, which prints
- * on stderr each verb that the program calls (docs/verbs-trace.md). The program contains no code for
- * this besides the call of execv(2).
+ * The options -t and -T: the program executes itself again, under the tool verbs-trace, which
+ * prints on stderr each verb that the program calls (tools/verbs-trace/README.md). The program
+ * contains no code for this besides the call of execv(2).
  */
 #include <errno.h>
 #include <limits.h>

@@ -80,7 +80,7 @@ def of_client(*options: str, fail: str = "", server: tuple[str, ...] = ()) -> Ru
     ],
 )  # fmt: skip
 def test_each_kind_of_line(line: str) -> None:
-    """As docs/verbs-trace.md has it."""
+    """As tools/verbs-trace/README.md has it."""
     assert re.search(TIME + line, told(), re.MULTILINE), told()
 
 
@@ -97,7 +97,7 @@ def test_empty_polls_come_before_what_other_threads_did_after_they_began(tmp_pat
 
 
 def test_json() -> None:
-    """The same calls, each with the fields of docs/verbs-trace-json.md."""
+    """The same calls, each with the fields of tools/verbs-trace/json.md."""
     lines = calls()
     assert all({"time_ns", "pid", "tid", "thread", "call", "args", "took_ns"} <= {*line} for line in lines)
     send = next(line for line in lines if line["call"] == "ibv_post_send")

@@ -11,7 +11,7 @@ TABLE = TOP / "tools/verbs/calls.txt"
 # What is inline or a table in infiniband/verbs.h, but calls no function of the device.
 MEMBERS_LEFT_OUT = {"priv", "ABI_placeholder1", "ABI_placeholder2", "sz", "context"}
 
-# Debian 12's infiniband/verbs.h does not have it, so we could not be compiled there: docs/verbs-trace.md.
+# Debian 12's infiniband/verbs.h does not have it, so we could not be compiled there: tools/verbs-trace/README.md.
 TOO_NEW = {"wr_flush"}
 
 

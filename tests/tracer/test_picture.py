@@ -372,7 +372,7 @@ class Large(Pictures):
 
     @pytest.mark.long
     def test_100_000_calls(self) -> None:
-        """As docs/verbs-trace.md promises."""
+        """As tools/verbs-trace/README.md promises."""
         self.check(100_000)
 
     def check(self, large: int) -> None:

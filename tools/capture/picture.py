@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Writes the packets as JSON, for verbs-trace --html to draw between the two programs.
 
-Place: beside ladder.py, as the other last step of tools/capture. Contract: docs/verbs-trace-json.md says what is in the file.
+Place: beside ladder.py, as the other last step of tools/capture. Contract: tools/verbs-trace/json.md says what is in the file.
 """
 
 import json

@@ -38,7 +38,6 @@ def sections(notes: bool = False) -> list[Section]:
     """The table of contents, without the front page. The notes for instructors, which have the answers, only if asked for."""
     concepts = ["primer", "adapters", "objects", "states", "nine", "glossary"]
     reference = ["verbs", "structures", "work-requests", "memory", "wc-status", "symptoms", "pitfalls", "protocol", "drivers", "reliability", "many-clients"]
-    tools = ["capture", "verbs-trace", "verbs-trace-json"]
     private = [page for pattern in ("labs/*-notes.md", "written-test*.md", "slides/*-notes.md") for page in existing(f"course/{pattern}")]
     instructors = [Section("For instructors", private)] if notes else []
     return [
@@ -52,7 +51,7 @@ def sections(notes: bool = False) -> list[Section]:
             ["examples/README.md", "docs/libraries.md", "docs/your-machines.md", "docs/anywhere.md", "docs/containers.md", "docs/clouds.md", "docs/testing.md", "lab/README.md", "tools/verbs-sim/README.md", "tools/devices/README.md", "bench/README.md"]
             + [f"bench/{name}.md" for name in ("law", "published", "results", "compare")]
             + ["ways/README.md", "ways/shared.md"]
-            + [f"docs/{name}.md" for name in tools],
+            + ["tools/README.md", "tools/capture/README.md", "tools/verbs-trace/README.md", "tools/verbs-trace/json.md"],
         ),
         Section("Behind it", ["CONTRIBUTING.md", "CHANGELOG.md", "docs/course-map.md", "tests/README.md", "tests/evidence.md", "tests/drivers.md"]),
         *instructors,

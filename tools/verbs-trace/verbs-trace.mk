@@ -6,7 +6,7 @@
 TAKES_verbs-trace = tools/verbs
 BUILT_verbs-trace = $(addprefix tools/verbs-trace/,verbs-trace libverbs-trace.so)
 INSTALLED_verbs-trace = 755:bin:tools/verbs-trace/verbs-trace 644:lib/verbs-trace:tools/verbs-trace/libverbs-trace.so \
-	$(addprefix 644:lib/verbs-trace/picture:,$(wildcard tools/verbs-trace/picture/*.*)) 644:share/man/man1:docs/verbs-trace.1
+	$(addprefix 644:lib/verbs-trace/picture:,$(wildcard tools/verbs-trace/picture/*.*)) 644:share/man/man1:tools/verbs-trace/verbs-trace.1
 
 include tools/verbs/verbs.mk
 TRACE = $(BUILD)/tools/verbs-trace/tool

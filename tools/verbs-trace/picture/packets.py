@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """The packets between two hosts: reads what `make capture` has captured, and converts the times to the traces' clock.
 
-Place: part of picture.py, beside the traces. Contract: the file is one JSON object (docs/verbs-trace-json.md); any
+Place: part of picture.py, beside the traces. Contract: the file is one JSON object (tools/verbs-trace/json.md); any
 other file is an error. The capture has a clock of its own, matched by the packets that end a SEND: such a packet was
 on the network after its SEND was posted, and before its receive was found completed.
 """

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace: reads the options, and executes the program in its own process, with the shared object
- * preloaded. So the program's process id, signals, files and exit status are as without verbs-trace.
+ * verbs-trace: reads the options, and executes the program in its own process, with the shared
+ * object preloaded. So the program's process id, signals, files and exit status are as without
+ * verbs-trace.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -36,7 +37,7 @@ static void usage(FILE *file)
 	      "  -e WORDS    print only verbs with one of these words in their names, such as\n"
 	      "              -e create,modify,post; a word that begins with ! leaves verbs out\n"
 	      "  -f          also trace child processes, and programs that these execute\n"
-	      "  -j          print JSON, one object on each line (docs/verbs-trace-json.md)\n"
+	      "  -j          print JSON, one object on each line (tools/verbs-trace/json.md)\n"
 	      "  -k          print only what follows the first error\n"
 	      "  -l LABEL    begin each line with LABEL and a colon\n"
 	      "  -n          also print the calls that the libraries make to each other, indented\n"
@@ -157,9 +158,9 @@ static int find_ours(const char *name, char *path)
 }
 
 /*
- * The loader splits LD_PRELOAD at spaces and colons. A library whose path has one is passed as an open
- * descriptor, under a number that no program expects to get. forget_us in process.c closes it; with -f
- * it stays open, for the programs that this one executes.
+ * The loader splits LD_PRELOAD at spaces and colons. A library whose path has one is passed as an
+ * open descriptor, under a number that no program expects to get. forget_us in process.c closes it;
+ * with -f it stays open, for the programs that this one executes.
  */
 static int find_library(char *library)
 {
