@@ -25,7 +25,8 @@ from xdist.scheduler import LoadScopeScheduling  # type: ignore[import]
 
 TOP = Path(__file__).resolve().parents[1]
 TESTS = TOP / "tests"
-sys.path[:0] = [str(TOP), str(TESTS), str(TOP / "tools/devices")]
+TOOLS = [str(TOP / "tools" / folder) for folder in ("devices", "verbs-trace/tests")]
+sys.path[:0] = [str(TOP), str(TESTS), *TOOLS]
 
 from live import kernel  # noqa: E402
 from live import watched  # noqa: E402

@@ -9,7 +9,7 @@ TEST_CFLAGS = $(eval TEST_CFLAGS := $(shell pkg-config --cflags $(TEST_PACKAGES)
 TEST_LIBS = $(eval TEST_LIBS := $(shell pkg-config --libs $(TEST_PACKAGES)) -lm)$(TEST_LIBS)
 
 TESTED = tests-build tracer-build sim-build fuzz-build pairs-build
-LOADED = $(addprefix $(TESTS)/,gate.so gids.so allocations.so untrapped.so)
+LOADED = $(addprefix $(TESTS)/,gate.so gids.so allocations.so)
 tests-build: $(TESTS)/unit-tests ways $(LOADED) $(BENCH) ## build the test programs
 $(LOADED): $(TESTS)/%.so: tests/support/%.c
 	$(COMPILE_ALONE)
@@ -35,30 +35,18 @@ $(TESTS)/unit-tests: LIBS = $(TEST_LIBS) -lrdmacm -libverbs -pthread
 $(TESTS)/unit-tests: $(TEST_OBJECTS) $(call checked,$(UNIT_PARTS)) $(TESTS)/checked/libour.a
 	$(LINK)
 
-# Programs that take nothing of the suite, or only the library: the independent one that tests/live runs against the
-# stages, also as clients that do wrong, and what tests/tracer traces. docs/drivers.md asks a driver one question with
-# probe, and drivers/test_simulation.py the simulated device, too.
+# Programs that take nothing of the suite, or only the library: the independent one that tests/live runs against the stages,
+# also as clients that do wrong, and those that ask the library.
 AGAINST = $(addprefix $(TESTS)/,peer parts patient sim/library)
-TRACED = $(addprefix $(TESTS)/tracer/,sins extended harmless harmless-address)
-ODD = $(addprefix $(TESTS)/sim/,odd odd-thread odd-address ends libc search)
-PROBE = $(TESTS)/probe
-tracer-build: verbs-trace $(TRACED)
+tracer-build: verbs-trace $(TRIED_verbs-trace)
 # All that tests/sim runs.
-sim-build: all ways tracer-build pairs-build verbs-sim $(LOADED) $(ODD) $(PROBE) sanitized
-probe: $(PROBE) ## build what docs/drivers.md asks the drivers with
-$(foreach one,$(AGAINST) $(PROBE),$(eval $(one): $(wildcard $(one:$(BUILD)/%=%)/*.[ch])))
-$(TRACED) $(ODD): tests/$$(firstword $$(subst -, ,$$(patsubst $(TESTS)/%,%,$$@))).c tests/support/two_ends.h
-$(PROBE): tests/support/two_ends.h
-$(TESTS)/sim/search: $(wildcard tools/verbs-sim/core/*.c)
-$(TESTS)/sim/search: ALONE += -fno-tree-loop-distribute-patterns
-%-thread: ALONE += -fsanitize=thread
-%-address: ALONE += -fsanitize=address
+sim-build: all ways tracer-build pairs-build verbs-sim $(LOADED) $(TRIED_verbs-sim) sanitized
+$(foreach one,$(AGAINST),$(eval $(one): $(wildcard $(one:$(BUILD)/%=%)/*.[ch])))
 $(TESTS)/sim/library: tests/sim/library.c
 $(TESTS)/parts $(TESTS)/patient $(TESTS)/sim/library: $(LIBRARY)
 $(AGAINST): ALONE += -Icommon
-$(TRACED) $(ODD) $(PROBE): ALONE += -I. -Itools
-$(AGAINST) $(TRACED) $(ODD) $(PROBE): WARNINGS += -Werror
-$(AGAINST) $(TRACED) $(ODD) $(PROBE):
+$(AGAINST): WARNINGS += -Werror
+$(AGAINST):
 	$(COMPILE_ALONE)
 
 # The echo pair on the two files, instead of the library that the stages are made of.

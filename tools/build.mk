@@ -3,6 +3,8 @@
 # How everything here is compiled, linked and installed. Place: included by the top Makefile, and by tools/alone.mk. Contract:
 # make runs at the top of the tree, to which all paths are relative.
 
+.SECONDEXPANSION:
+
 CC ?= cc
 CFLAGS ?= -O2 -g
 LDFLAGS ?=
@@ -27,6 +29,8 @@ ARCHIVE = $(call run,AR,$@,rm -f $@ && $(AR) rcs$(THIN) $@ $(filter %.o,$^))
 LINK_FLAGS = -Wl,--gc-sections $(WRAPPED:%=-Wl,--wrap=%)
 LINK = $(call run,LD,$@,$(CC) $(CFLAGS) $(LDFLAGS) $(LINK_FLAGS) $(filter %.o,$^) $(filter %.a,$^) $(LIBS) -o $@)
 ALONE = -std=c11 -D_GNU_SOURCE
+%-thread: ALONE += -fsanitize=thread
+%-address: ALONE += -fsanitize=address
 COMPILE_ALONE = $(call run,CC,$@,$(CC) $(CFLAGS) $(WARNINGS) $(ALONE) $(LDFLAGS) $(filter %.c,$^) $(filter %.a,$^) $(LIBS) -o $@)
 
 # Also files that were generated, which repeat prototypes of the library.

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from tracer.tracing import ADDRESSES, LIMIT, TOOL, Ended, Server, records, trace
+from tracing import ADDRESSES, LIMIT, TOOL, Ended, Server, records, trace
 
 pytestmark = pytest.mark.long
 DEVICES = {"RoCE": "rxe0", "iWARP": "siw0"}

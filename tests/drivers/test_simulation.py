@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The simulated device against the drivers: what tests/probe asks a driver, it asks verbs-sim, and gets the same answers.
+"""The simulated device against the drivers: what tools/verbs-sim/tests/probe asks a driver, it asks verbs-sim, and gets the same answers.
 
 Contract: a question whose answers differ is in DIFFERENT, with the difference.
 """
@@ -54,7 +54,7 @@ def answers(*argv: str) -> list[str]:
 @pytest.mark.parametrize("question, transport", rows())
 def test_it_answers_as_the_driver_does(question: str, transport: str) -> None:
     variable, options = LINKS[transport]
-    probe = ["build/tests/probe", os.environ[variable], question]
+    probe = ["build/tools/verbs-sim/tests/probe", os.environ[variable], question]
     said = answers(*probe)
     simulated = [answers("tools/verbs-sim/verbs-sim", *options, "--seed", seed, "--", *probe) for seed in SEEDS]
     assert said in simulated, (said, simulated[0])

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tracer.tracing import ADDRESSES, ALSO, ALSO_GUILTY, BUILT, NOT_ON, SINS, TOOL, Server, accusations, run, trace
+from tracing import ADDRESSES, ALSO, ALSO_GUILTY, BUILT, NOT_ON, SINS, TOOL, Server, accusations, run, trace
 
 DEVICE = os.environ.get("LAB_ROCE_DEV", "")
 # A post after an error fails over the simulated soft-iWARP, for one seed and not for another.

@@ -15,8 +15,8 @@ ALLOWED: dict[str, set[str]] = {
     "program/measure": {"common", "program"},
     "program/serve": {"common", "program/measure", "program"},
     "common": set(),
-    "tools/verbs-sim": set(),
-    "tools/verbs-trace": set(),
+    "tools/verbs-sim": {"tools/verbs"},
+    "tools/verbs-trace": {"tools/verbs"},
     "tools/devices": {"common", "program/measure", "program"},
 }
 # A way of waiting is not to know what moves over the connection, nor who serves whom.

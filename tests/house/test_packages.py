@@ -61,7 +61,7 @@ def test_another_processor(tmp_path: Path, processor: str, qemu: str, other: str
 # ---- What scripts need, and what packages.txt has for them ----
 
 # The parts of packages.txt that are installed where a script runs, by what its path begins with: all rows that fit. A module
-# that a script of Python imports needs them, too.
+# that a script of Python imports needs them, too. The tests of a product in tools/ run where those of tests/ do.
 ROOMS = {
     "build": "tools/verbs-trace/ tools/packaging/ tools/devices/ course/make.py course/bug.py course/make_sim.py tools/stage tools/picture".split(),
     "build lab": "lab/ tools/demo".split(),
@@ -191,7 +191,8 @@ def there(parts: list[str]) -> set[str]:
 @pytest.mark.parametrize("parts", ROOMS)
 def test_what_scripts_need_is_in_the_list(parts: str) -> None:
     """As far as their texts show it: no program in a string or a variable, and none that is not installed here."""
-    names = [name for name in scripts() if name.startswith(tuple(ROOMS[parts]))]
+    of_product = {name: name.startswith("tools/") and "/tests/" in name for name in scripts()}
+    names = [name for name in scripts() if (parts == "build lab tests" if of_product[name] else name.startswith(tuple(ROOMS[parts])))]
     needs = {name: {f"module {one}" for one in modules(name)} if isinstance(scripts()[name], ast.Module) else set() for name in names}
     for name in names:
         needs[name] |= {f"program {one}" for one in programs(name) - {*OPTIONAL, *WORDS}}

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 from live.table import Stage
 from sim.simulation import ADDRESS, TOP, TRANSPORTS, Run, each_stage, pair, read, simulate
-from tracer import tables
-from tracer.tracing import ALSO, ALSO_GUILTY, NOT_ON, SINS, records
+from sim import tables
+from tracing import ALSO, ALSO_GUILTY, NOT_ON, SINS, records
 
 TRACE, SINNER, EXTENDED = "tools/verbs-trace/verbs-trace", "build/tests/tracer/sins", "build/tests/tracer/extended"
 TIME = r"^ +\d+\.\d{6} t1 "

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Place: unit tests of program/trace.c: when the program is executed again, and what is reported if
- * it cannot be. What the tool is told is tested by tests/tracer.
+ * it cannot be. What the tool is told is tested by tools/verbs-trace/tests.
  */
 #include <errno.h>
 #include <stdlib.h>

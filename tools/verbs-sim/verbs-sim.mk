@@ -20,5 +20,23 @@ tools/verbs-sim/libverbs-sim.so: LINK_FLAGS = -shared -Wl,-z,defs -Wl,--version-
 $(BUILT_verbs-sim): LIBS = -ldl
 $(BUILT_verbs-sim):
 	$(LINK)
+
+# What its tests run. docs/drivers.md asks a driver one question with probe.
+SIM_TESTS = $(BUILD)/tests/sim
+PROBE = $(BUILD)/tests/probe
+TRIED_verbs-sim = $(addprefix $(SIM_TESTS)/,odd odd-thread odd-address ends libc search) $(PROBE) $(BUILD)/tests/untrapped.so
+$(filter $(SIM_TESTS)/%,$(TRIED_verbs-sim)): tools/verbs-sim/tests/$$(firstword $$(subst -, ,$$(@F))).c
+$(SIM_TESTS)/search: $(wildcard tools/verbs-sim/core/*.c)
+$(SIM_TESTS)/search: ALONE += -fno-tree-loop-distribute-patterns
+$(PROBE): $(wildcard tools/verbs-sim/tests/probe/*.[ch])
+$(BUILD)/tests/untrapped.so: tools/verbs-sim/tests/untrapped.c
+$(BUILD)/tests/untrapped.so: ALONE += -fPIC -shared
+$(TRIED_verbs-sim): tools/verbs/two_ends.h
+$(TRIED_verbs-sim): ALONE += -Itools
+$(TRIED_verbs-sim): WARNINGS += -Werror
+$(TRIED_verbs-sim):
+	$(COMPILE_ALONE)
+probe: $(PROBE) ## build what docs/drivers.md asks the drivers with
+
 verbs-sim: $(BUILT_verbs-sim) ## run programs of both libraries on a simulated device
 .PHONY: verbs-sim

@@ -25,5 +25,14 @@ tools/verbs-trace/libverbs-trace.so: LINK_FLAGS = -shared -Wl,-z,defs -Wl,--no-a
 tools/verbs-trace/libverbs-trace.so: LIBS += -ldl
 $(BUILT_verbs-trace):
 	$(LINK)
+
+# What its tests trace.
+TRIED_verbs-trace = $(addprefix $(BUILD)/tests/tracer/,sins extended harmless harmless-address)
+$(TRIED_verbs-trace): tools/verbs-trace/tests/$$(firstword $$(subst -, ,$$(@F))).c tools/verbs/two_ends.h
+$(TRIED_verbs-trace): ALONE += -Itools
+$(TRIED_verbs-trace): WARNINGS += -Werror
+$(TRIED_verbs-trace):
+	$(COMPILE_ALONE)
+
 verbs-trace: $(BUILT_verbs-trace) ## strace for verbs, for any program
 .PHONY: verbs-trace

@@ -5,7 +5,7 @@
  */
 #define DEPTH  64
 #define BUFFER 4096
-#include "tests/support/two_ends.h"
+#include "verbs/two_ends.h"
 
 #define SIZE   256 /* bytes of a message */
 #define NO_KEY 0xdead

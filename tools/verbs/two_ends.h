@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: a connection of a process with itself, by bare verbs, for the questions of tests/probe and
- * the mistakes of tests/tracer.
+ * Place: a connection of a process with itself, by bare verbs, for the questions of
+ * tools/verbs-sim/tests/probe and the mistakes of tools/verbs-trace/tests.
  *
  * Contract: who includes it has defined DEPTH, the work requests of a queue, and BUFFER, the bytes
  * of an end's memory. What fails here ends the process with status 3.
  */
-#ifndef TESTS_SUPPORT_TWO_ENDS_H
-#define TESTS_SUPPORT_TWO_ENDS_H
+#ifndef VERBS_TWO_ENDS_H
+#define VERBS_TWO_ENDS_H
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -12,7 +12,7 @@ import pytest
 from tools.capture import private_data
 from tools.capture.ladder import Step, lines
 
-TOP = Path(__file__).resolve().parents[2]
+TOP = Path(__file__).resolve().parents[3]
 LIMIT_S = 240
 
 

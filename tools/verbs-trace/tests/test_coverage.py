@@ -5,7 +5,7 @@ import re
 import unittest
 from pathlib import Path
 
-from tracer.tracing import TOP, run
+from tracing import TOP, run
 
 TABLE = TOP / "tools/verbs/calls.txt"
 # What is inline or a table in infiniband/verbs.h, but calls no function of the device.

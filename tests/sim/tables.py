@@ -9,7 +9,7 @@ import re
 
 from tools.folders import folder
 from tools.stages import before
-from tracer.tracing import TOP
+from tracing import TOP
 
 VERB = re.compile(r"\b(?:rdma|ibv)_[a-z0-9_]+\b")
 TABLE = re.compile(r"^## (?:What is new|The new verbs)\n(.*?)(?=^## )", re.MULTILINE | re.DOTALL)

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from tracer.scene import CLIENT, FIRST, ROUND, SERVER, STEP, TRANSFER, Line, Side, packets, ping_pong
-from tracer.tracing import TOOL, Ended, run
+from scene import CLIENT, FIRST, ROUND, SERVER, STEP, TRANSFER, Line, Side, packets, ping_pong
+from tracing import TOOL, Ended, run
 
 ERROR, SLEEP, EMPTY, OPEN, FLUSH, RECEIVE, UNKNOWN = (1 << bit for bit in range(7))
 

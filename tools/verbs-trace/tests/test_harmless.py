@@ -9,7 +9,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from tracer.tracing import BUILT, LIMIT, TOOL, Ended, records, run, trace
+from tracing import BUILT, LIMIT, TOOL, Ended, records, run, trace
 
 HARMLESS = BUILT / "harmless"
 HOWS = (

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-TOP = Path(__file__).resolve().parents[2]
+TOP = Path(__file__).resolve().parents[3]
 TOOL = str(TOP / "tools/verbs-trace/verbs-trace")
 BUILT = TOP / "build/tests/tracer"
 LIMIT = 60

@@ -8,7 +8,7 @@
 
 #include <time.h>
 
-#include "tests/support/two_ends.h"
+#include "verbs/two_ends.h"
 
 #define ADDRESS "192.0.2.1"
 

@@ -12,7 +12,7 @@
 
 #define DEPTH  16
 #define BUFFER (1 << 16)
-#include "tests/support/two_ends.h"
+#include "verbs/two_ends.h"
 
 /* telling.c */
 void restart_clock(void);

@@ -9,7 +9,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from tracer.tracing import LIMIT, TOOL, TOP, Ended
+from tracing import LIMIT, TOOL, TOP, Ended
 
 CLIENT = "ping-sr-0/client"
 ARGUMENTS = ("-a", "127.0.0.1", "-c", "1", "-j")  # no RDMA device serves this address

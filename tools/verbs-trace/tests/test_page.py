@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from support.browser import Browser
-from tracer.scene import FIRST, ROUND, STEP, TRANSFER, packets, ping_pong
-from tracer.tracing import LIMIT, TOOL, run
+from browser import Browser
+from scene import FIRST, ROUND, STEP, TRANSFER, packets, ping_pong
+from tracing import LIMIT, TOOL, run
 
 pytestmark = pytest.mark.long
 

@@ -6,7 +6,7 @@
  */
 #define DEPTH  64
 #define BUFFER 512
-#include "tests/support/two_ends.h"
+#include "verbs/two_ends.h"
 
 #define OPS                                                                               \
 	(IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM | IBV_QP_EX_WITH_RDMA_WRITE | \
