@@ -17,10 +17,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tools import simulation
-from tools.simulation import ADDRESS, OF_ITS_OWN, TOP, Lost, Run, calls_of, chosen, nth
-
 from .odd_peers import ODD
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tools/verbs-sim"))
+
+import verbs_sim  # noqa: E402
+from verbs_sim import ADDRESS, OF_ITS_OWN, TOP, Lost, Run, calls_of, chosen, nth  # noqa: E402
 
 SIDES = {"server": 0, "client": 1}  # places among the programs of a run
 SEEDS = 25  # for each kind of device
@@ -43,9 +45,9 @@ ENTER = ("build/course/enter", str(JAIL), "1", str(SAID))
 def simulate(programs: list[list[str]], *options: str) -> Run:
     """A run, with what the student's program says in the jail."""
     if not any(ENTER[0] in words for words in programs):
-        return simulation.simulate(programs, *options)
+        return verbs_sim.simulate(programs, *options)
     SAID.write_text("")
-    run = simulation.simulate(programs, "--users", *options)
+    run = verbs_sim.simulate(programs, "--users", *options)
     with SAID.open(errors="replace") as said:
         return replace(run, err=run.err + said.read(LONGEST))
 

@@ -27,7 +27,7 @@ TOP = Path(__file__).resolve().parents[1]
 TRACER = ("tools/verbs-trace/verbs-trace", "tools/verbs-trace/libverbs-trace.so")
 LOADED = "tools/verbs-sim/libverbs-sim.so"  # into a program over the simulated device, by its path
 SIMULATOR = ("tools/verbs-sim/verbs-sim", "build/course/enter", "build/tests/peer", "build/course/corrupt", "build/course/misnumber",
-             "course/over_sim.py", "course/odd_peers.py", "tools/simulation.py")  # fmt: skip
+             "course/over_sim.py", "course/odd_peers.py", "tools/verbs-sim/verbs_sim.py")  # fmt: skip
 BUILD_S = 240
 AWAIT_S = 20
 CALLS_S = 20  # for all calls of a function from outside

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """What tests run over the simulated device: a stage's server and its client, and the table of all of them.
 
-Contract: tools/simulation.py runs them, and reads what came of a run.
+Contract: tools/verbs-sim/verbs_sim.py runs them, and reads what came of a run.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import subprocess
 import pytest
 from live.table import STAGES, Stage
 
-from tools.simulation import ADDRESS, ALWAYS, OF_ITS_OWN, TOP, Run, calls_in, calls_of, chosen, nth, read, simulate
+from verbs_sim import ADDRESS, ALWAYS, OF_ITS_OWN, TOP, Run, calls_in, calls_of, chosen, nth, read, simulate
 
 __all__ = ["ADDRESS", "ALWAYS", "OF_ITS_OWN", "TOP", "Run", "calls_in", "calls_of", "chosen", "nth", "read", "simulate"]  # for those who import this module
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Runs of programs over the simulated device, as verbs-sim makes them.
+"""Runs of programs over the simulated device, as verbs-sim makes them: for tests in Python.
 
-Place: used by course/over_sim.py and by tests/sim. Contract: a run has a bound in real time; what came of it is read from
+Place: used by tests/ beside it, by those of the suite and by the course. Contract: a run has a bound in real time; what came of it is read from
 verbs-sim's last line. It needs nothing but the standard library: it also runs in the grader's jail.
 """
 
@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-TOP = Path(__file__).resolve().parents[1]
+TOP = Path(__file__).resolve().parents[2]
 ADDRESS = "192.0.2.1"
 # Options of verbs-sim for each run, whatever its test wants, such as --strict.
 ALWAYS = os.environ.get("VERBS_SIM_OPTIONS", "").split()
