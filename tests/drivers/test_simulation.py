@@ -54,7 +54,7 @@ def answers(*argv: str) -> list[str]:
 @pytest.mark.parametrize("question, transport", rows())
 def test_it_answers_as_the_driver_does(question: str, transport: str) -> None:
     variable, options = LINKS[transport]
-    probe = ["build/tools/verbs-sim/tests/probe", os.environ[variable], question]
+    probe = ["build/tests/probe", os.environ[variable], question]
     said = answers(*probe)
     simulated = [answers("tools/verbs-sim/verbs-sim", *options, "--seed", seed, "--", *probe) for seed in SEEDS]
     assert said in simulated, (said, simulated[0])

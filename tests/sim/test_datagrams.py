@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Datagrams and multicast: programs of the package rdmacm-utils, what tools/verbs-sim/tests/probe asks of Linux 6.12, and loss on the way. What it
+"""Datagrams and multicast: programs of the package rdmacm-utils, what probe asks of Linux 6.12, and loss on the way. What it
 asks of 6.1 is compared with the drivers: drivers/test_simulation.py."""
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def test_mckey_ends_before_it_has_sent() -> None:
 
 def probe(question: str, device: str) -> list[str]:
     """What it prints, without times."""
-    return re.findall(r"^ *[\d.]+ ms +(.*)$", simulate([["build/tools/verbs-sim/tests/probe", ADDRESS, question]], "--device", device).out, re.M)
+    return re.findall(r"^ *[\d.]+ ms +(.*)$", simulate([["build/tests/probe", ADDRESS, question]], "--device", device).out, re.M)
 
 
 def test_linux_6_12_keeps_a_receive_that_is_too_small() -> None:
