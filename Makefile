@@ -57,17 +57,11 @@ nine: $(NINE) ## build all nine combinations of waiting for events and completio
 ways: $(EVERY_WAY) ## build every way to wait, as one program: build/ways/{client,server}
 bare-events: $(EVENTS) ## build ping-rc-0 with a completion channel: build/ping-rc-0-events/{client,server}
 
-# common/, and the ways of waiting that suit a program of any kind, from the stages that teach them; what is made of it and
-# nothing else; in examples/plain, of librdmacm and libibverbs alone.
-LIBRARY = $(BUILD)/libour_control.a
-LIBRARY_SOURCES = $(wildcard common/*.c) ping-sr-0/completions.c ping-sr-2/keepalive.c \
-		  ping-sr-4/cm_events.c ping-sr-4/completions.c
+# What is made of the library (tools/packaging) and nothing else; in examples/plain, of librdmacm and libibverbs alone.
 OF_LIBRARY = $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c) beyond/ping-mt-4/client.c)
 EXAMPLES = $(OF_LIBRARY) $(patsubst %.c,$(BUILD)/%,$(wildcard examples/plain/*.c))
 # Each is one file, which takes nothing of the suite: it has to compile as it is, by itself.
 ONE_FILE = $(call both,$(addprefix beyond/,ping-ep-0 ping-ud-0 mcast-ud-0))
-$(LIBRARY): $(call objects,$(LIBRARY_SOURCES))
-	$(ARCHIVE)
 $(OF_LIBRARY): $(LIBRARY)
 $(OF_LIBRARY): ALONE += -Icommon -MMD -MP
 $(call both,beyond/mcast-ud-0): beyond/mcast-ud-0/group.h
@@ -175,8 +169,4 @@ help: ## print this list
 	@echo "  KERNEL=6.12 (or a .deb file, or a directory) selects the VM's kernel: see lab/run --help."
 
 # Of the targets that are no files, these have the names of folders.
-.PHONY: all nine ways docs examples verbs-trace verbs-sim install FORCE
-FORCE:
-
-# Which object needs which header: of no use to a goal that only prints. A copy of the tree in build/ has its own.
--include $(if $(filter print-%,$(MAKECMDGOALS)),,$(shell find $(BUILD) \( -path '$(BUILD)/*/build' -o -path $(BUILD)/foreign \) -prune -o -name '*.d' -print 2>/dev/null))
+.PHONY: all nine ways docs examples verbs-trace verbs-sim install

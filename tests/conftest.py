@@ -25,7 +25,7 @@ from xdist.scheduler import LoadScopeScheduling  # type: ignore[import]
 
 TOP = Path(__file__).resolve().parents[1]
 TESTS = TOP / "tests"
-TOOLS = [str(TOP / "tools" / folder) for folder in ("devices", "verbs-sim", "verbs-trace/tests")]
+TOOLS = [str(TOP / "tools" / folder) for folder in ("devices", "devices/tests", "verbs-sim", "verbs-sim/tests", "verbs-trace/tests")]
 sys.path[:0] = [str(TOP), str(TESTS), *TOOLS]
 
 from live import kernel  # noqa: E402

@@ -27,7 +27,7 @@ $(TEST_OBJECTS): FLAGS = -Werror $(TEST_CFLAGS)
 $(TESTS)/checked/%.o: %.c
 	$(COMPILE)
 $(TESTS)/checked/%.o: FLAGS = $(UNDEFINED)
-# The last one is the library's: in a tree that has its two files, these come first (tests/installed).
+# The last one is the library's: in a tree that has its two files, these come first (tests/house/test_packed.py).
 $(TESTS)/checked/libour.a: $(call checked,$(ROOM_SOURCES) ping-sr-2/keepalive.c)
 	$(ARCHIVE)
 $(TESTS)/unit-tests: LINK_FLAGS = $(UNDEFINED)

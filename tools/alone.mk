@@ -18,10 +18,12 @@ PYTHON ?= /usr/bin/python3
 
 all: $(BUILT_$(PRODUCT))
 check: all $(TRIED_$(PRODUCT))
-	$(PYTHON) -m pytest -q tools/$(PRODUCT)/tests
+	$(PYTHON) -m pytest -q $(PYTEST) tools/$(PRODUCT)/tests
+ifdef INSTALLED_$(PRODUCT)
 install: all
 	$(call put,$(INSTALLED_$(PRODUCT)))
+endif
 clean:
-	rm -rf $(BUILD) $(BUILT_$(PRODUCT))
+	rm -rf $(BUILD) $(filter tools/%,$(BUILT_$(PRODUCT)))
 endif
 .PHONY: all check install clean

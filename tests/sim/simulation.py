@@ -6,16 +6,13 @@ Contract: tools/verbs-sim/verbs_sim.py runs them, and reads what came of a run.
 
 from __future__ import annotations
 
-import functools
-import signal
-import subprocess
-
 import pytest
 from live.table import STAGES, Stage
+from running import TRANSPORTS, counter_traps, skip_if_real
 
 from verbs_sim import ADDRESS, ALWAYS, OF_ITS_OWN, TOP, Run, calls_in, calls_of, chosen, nth, read, simulate
 
-__all__ = ["ADDRESS", "ALWAYS", "OF_ITS_OWN", "TOP", "Run", "calls_in", "calls_of", "chosen", "nth", "read", "simulate"]  # for those who import this module
+__all__ = ["ADDRESS", "ALWAYS", "OF_ITS_OWN", "TOP", "Run", "calls_in", "calls_of", "chosen", "nth", "read", "simulate", "TRANSPORTS", "counter_traps", "skip_if_real"]  # for those who import this module
 
 
 def pair(stage: Stage, count: int) -> list[list[str]]:
@@ -29,20 +26,7 @@ def pair(stage: Stage, count: int) -> list[list[str]]:
     return [[*server, "-q", "-a", ADDRESS, *agreed], [*client, "-q", "-v", "-c", str(count)]]
 
 
-@functools.cache
-def counter_traps() -> bool:
-    """Whether this machine lets verbs-sim simulate the processor's counter."""
-    return subprocess.run(["build/tests/sim/odd", "trap-counter"], cwd=TOP, timeout=60, check=False).returncode == -signal.SIGSEGV
-
-
-def skip_if_real(run: Run) -> None:
-    """A run of a program that saw real time, as verbs-sim has to say."""
-    if not counter_traps() and "which shows real time on this machine" in run.err:
-        pytest.skip("this machine shows real time to programs that read the processor's counter")
-
-
 SIDES = ("server", "client")
-TRANSPORTS: dict[str, list[str]] = {"RoCE": [], "iWARP": ["--iwarp"]}  # options of verbs-sim
 ROWS = [
     pytest.param(stage, options, id=f"{stage}-{transport}")
     for stage in STAGES

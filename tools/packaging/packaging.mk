@@ -1,6 +1,17 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 #
-# The library for other people's programs: as two files to copy, and installed with the programs of the suite.
+# The library for other people's programs: as an archive, as two files to copy, and installed with its manual and, from the whole
+# tree, with verbs-trace and verbs-sim.
+
+# common/, and the ways of waiting that suit a program of any kind, from the stages that teach them.
+LIBRARY_SOURCES = $(wildcard common/*.c) ping-sr-0/completions.c ping-sr-2/keepalive.c \
+		  ping-sr-4/cm_events.c ping-sr-4/completions.c
+LIBRARY = $(BUILD)/libour_control.a
+$(LIBRARY): $(call objects,$(LIBRARY_SOURCES))
+	$(ARCHIVE)
+
+TAKES_packaging = common $(filter-out common/%,$(LIBRARY_SOURCES)) $(wildcard ping-sr-2/keepalive.h ping-sr-4/*.h) examples LICENSE CHANGELOG.md
+BUILT_packaging = $(LIBRARY) installed-library
 
 VERSION = 0.1
 LIBDIR ?= $(PREFIX)/lib

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 #
-# The pages as a site, and what Markdown files show of the code.
+# The pages as a site, and what Markdown files show of the code. It is made from the whole tree; alone, only its checks can be tried.
 
 fill: ## write what Markdown files show of the code and of tables
 	@python3 -B -m tools.site.fill

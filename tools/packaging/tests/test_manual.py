@@ -13,7 +13,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-TOP = Path(__file__).resolve().parents[2]
+TOP = Path(__file__).resolve().parents[3]
 HEADER = (TOP / "common/our_control.h").read_text()
 PROTOTYPE = re.compile(r"^(?:static inline )?([a-z_0-9 ]+?[ *]+)(our_\w+)\(([^()]*)\)", re.MULTILINE)
 OBJECTS = {"control", "client", "listener", "agent", "device", "stop", "config"}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Unit tests of tools/site; Sphinx itself looks for links that lead nowhere (make docs)."""
+"""tools/site, with the pages of this tree; Sphinx itself looks for links that lead nowhere (make docs)."""
 
 import re
 import tempfile
@@ -7,45 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tools.site import files_only, fill, pages, sources
+from tools.site import fill, pages, sources
 from tools.site.markdown import Pages
 from tools.site.sources import NotThere
-
-
-def mistakes(tmp_path: Path, name: str, text: str) -> list[str]:
-    """What a site with this file would fetch."""
-    (tmp_path / "a").mkdir()
-    (tmp_path / "a" / name).write_text(text)
-    return files_only.mistakes(tmp_path)
-
-
-@pytest.mark.parametrize("name, text", [
-    ("b.html", '<img alt="x"\n src="https://example.org/a.png">'),
-    ("b.html", '<script src="//example.org/a.js"></script>'),
-    ("b.css", "@import url(https://example.org/a.css);"),
-    ("b.css", "@import url(/javascript/a.css);"),
-    ("b.js", 'let a;\nimport A from "./a.js";'),
-])  # fmt: skip
-def test_what_files_cannot_have(tmp_path: Path, name: str, text: str) -> None:
-    assert len(mistakes(tmp_path, name, text)) == 1
-
-
-@pytest.mark.parametrize("name, text", [
-    ("b.html", '<a href="https://example.org">b</a><script src="../c.js"></script><img src="_images/d.svg">'),
-    ("b.css", "p { background: url(data:x) } q { background: url(e.png) }"),
-    ("b.js", "let important = 1;"),
-])  # fmt: skip
-def test_what_they_can(tmp_path: Path, name: str, text: str) -> None:
-    assert mistakes(tmp_path, name, text) == []
-
-
-def test_dark_by_preference() -> None:
-    text = '@media not print {\n  body[data-theme="dark"] {\n    --a: #131416; }\n}\n'
-    repaired = files_only.also_by_preference(text)
-    assert "(prefers-color-scheme: dark)" in repaired
-    assert repaired.count("--a: #131416;") == 2
-    assert files_only.also_by_preference(repaired) == repaired
-    assert files_only.also_by_preference("p {}") == "p {}"
 
 
 def course(notes: bool) -> set[str]:

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from sim.simulation import ADDRESS, simulate
+from verbs_sim import ADDRESS, simulate
 
 PROGRAMS = {
     "time-out": """mutex: ETIMEDOUT, 1 s
@@ -56,7 +56,7 @@ def test_waits(which: str) -> None:
 
 def test_a_script_of_two_programs() -> None:
     """A shell starts both, and waits for both."""
-    script = f"ping-sr-3/server -q -a {ADDRESS} & ping-sr-3/client -q -v -w 5 -a {ADDRESS} -c 20 && wait $! && echo both"
+    script = f"ibv_rc_pingpong -g 1 -n 20 > /dev/null & sleep 1; ibv_rc_pingpong -g 1 -n 20 {ADDRESS} > /dev/null && wait $! && echo both"
     for seed in range(5):
         run = simulate([["sh", "-c", script]], "--seed", str(seed))
         assert (run.exit, run.out) == (0, "both\n"), run.why()

@@ -14,9 +14,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-import pytest
-
-TOP = Path(__file__).resolve().parents[2]
+TOP = Path(__file__).resolve().parents[3]
 WARNINGS = "-pedantic -Wall -Wextra -Wmissing-prototypes -Werror".split()
 USING = Path(__file__).parent / "using"  # which tests/bare builds with meson and CMake, too
 INLINE = {"our_is_recv", "our_buffer_index"}
@@ -33,8 +31,8 @@ def run(*words: object, env: dict[str, str] | None = None, cwd: Path = TOP) -> s
 
 
 def make(*words: object) -> str:
-    """Not as a part of the make that runs the tests."""
-    return run("make", "-s", *words, env={"MAKEFLAGS": "", "MFLAGS": "", "MAKELEVEL": ""})
+    """The product alone, and not as a part of the make that runs the tests."""
+    return run("make", "-s", "-f", "tools/packaging/Makefile", *words, env={"MAKEFLAGS": "", "MFLAGS": "", "MAKELEVEL": ""})
 
 
 def functions() -> set[str]:
@@ -68,27 +66,9 @@ class TwoFiles(unittest.TestCase):
         for path in self.folder.iterdir():
             text = path.read_text()
             self.assertTrue(text.startswith("/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */\n"))
-            self.assertRegex(text.split("*/")[1], r"our_control [\d.]+, commit [0-9a-f]{12}")
+            self.assertRegex(text.split("*/")[1], r"our_control [\d.]+, commit ([0-9a-f]{12}|not known)")
             self.assertIn("Redistribution and use", text)
             self.assertEqual(text.count("SPDX-License-Identifier"), 1)
-
-
-    @pytest.mark.long
-    @pytest.mark.timeout(1800)
-    def test_the_library_s_tests_pass_with_them(self) -> None:
-        """In a copy of the tree that has them in the place of the library's sources. The stages are those of this tree: rows ask
-        them what they are."""
-        copy = TOP / "build/two-files"
-        run(TOP / "tools/files", "--copy", copy)
-        for path in (copy / "common").glob("*.c"):
-            path.unlink()
-        shutil.copy(self.folder / "our_control.c", copy / "common")
-        for program in make("print-PROGRAMS").split():
-            shutil.copy(TOP / program, copy / program)
-        built = [f"build/tests/{name}" for name in ("unit-tests", "peer", "parts", "allocations.so", "gate.so", "gids.so")]
-        make(f"-j{os.cpu_count()}", "-C", copy, "LIBRARY_SOURCES=common/our_control.c", "examples", "verbs-sim", *built)
-        rows = "test_in_c or examples and not (ping_sr_0 or two-files)"
-        run("/usr/bin/python3", "-m", "pytest", "-q", "-p", "no:xdist", "tests/unit", "tests/sim/test_rows.py", "-k", rows, cwd=copy)
 
 
 class Installed(unittest.TestCase):
@@ -113,11 +93,6 @@ class Installed(unittest.TestCase):
         shutil.copytree(self.root, copy, symlinks=True)
         make("uninstall", f"DESTDIR={copy}", "PREFIX=/usr")
         self.assertEqual([path.name for path in copy.rglob("*") if not path.is_dir()], ["other.h"])
-
-    def test_both_tools_find_their_libraries(self) -> None:
-        for tool, words in (("verbs-trace", ["true"]), ("verbs-sim", ["--", "true"])):
-            said = subprocess.run([self.root / "usr/bin" / tool, *words], capture_output=True, text=True, timeout=60)
-            self.assertEqual((said.returncode, said.stdout), (0, ""), said.stderr)
 
     def test_programs_outside_of_the_tree_use_it(self) -> None:
         """Without DESTDIR: in C++, and in C with the shared library and with the static one."""

@@ -13,7 +13,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from sim.simulation import ADDRESS, Run, simulate
+from verbs_sim import ADDRESS, Run, simulate
 
 SUITE = Path("/usr/share/doc/rdma-core/tests")
 

@@ -9,7 +9,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from sim.simulation import ADDRESS, TRANSPORTS, simulate, skip_if_real
+from running import TRANSPORTS, skip_if_real
+from verbs_sim import ADDRESS, simulate
 
 LEFT_OVER = 121
 ECHO = "build/examples/others/librpma"

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What make dist packs: it has the files and the name of its commit, and builds, installs and passes tests without git."""
+"""What make dist packs: it has the files and the name of its commit, and builds, installs and passes tests without git. And the
+library's two files, in the place of its sources."""
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -9,7 +11,7 @@ import pytest
 
 TOP = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.skipif((TOP / "MANIFEST").exists(), reason="this tree was packed itself")
-SHORT = "tests/unit tests/house tests/website tests/exercises tests/installed".split()
+SHORT = "tests/unit tests/house tests/website tests/exercises".split()
 
 
 def run(*words: object, cwd: Path = TOP) -> str:
@@ -51,3 +53,22 @@ def test_it_builds_installs_and_passes_tests(tree: Path) -> None:
     assert run("git", "rev-parse", "HEAD")[:12] in shown
     said = run("/usr/bin/python3", "-m", "pytest", "-q", "-p", "no:xdist", *SHORT, cwd=tree)
     assert ", 0 failed," in said.splitlines()[-1]
+
+
+@pytest.mark.long
+@pytest.mark.timeout(1800)
+def test_the_library_s_tests_pass_with_its_two_files() -> None:
+    """In a copy of the tree that has them in the place of the library's sources. The stages are those of this tree: rows ask
+    them what they are."""
+    copy = TOP / "build/two-files"
+    run(TOP / "tools/files", "--copy", copy)
+    for path in (copy / "common").glob("*.c"):
+        path.unlink()
+    run("make", "-s", "amalgamation")
+    shutil.copy(TOP / "build/amalgamation/our_control.c", copy / "common")
+    for program in run("make", "-s", "print-PROGRAMS").split():
+        shutil.copy(TOP / program, copy / program)
+    built = [f"build/tests/{name}" for name in ("unit-tests", "peer", "parts", "allocations.so", "gate.so", "gids.so")]
+    run("make", "-s", f"-j{os.cpu_count()}", "LIBRARY_SOURCES=common/our_control.c", "examples", "verbs-sim", *built, cwd=copy)
+    rows = "test_in_c or examples and not (ping_sr_0 or two-files)"
+    run("/usr/bin/python3", "-m", "pytest", "-q", "-p", "no:xdist", "tests/unit", "tests/sim/test_rows.py", "-k", rows, cwd=copy)
