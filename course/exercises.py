@@ -2,7 +2,7 @@
 """The table of the exercises: the stage, the file that the student writes, and what is cut out of it.
 
 Place: read by make.py and grade.py. Contract: a solution is the stage's own source, which is compiled and tested with
-the stage; or an edit of it, which tests/graded tests. This table has only names of functions, and named replacements.
+the stage; or an edit of it, which course/tests/graded tests. This table has only names of functions, and named replacements.
 """
 
 from dataclasses import dataclass, field

@@ -18,14 +18,14 @@ PRIVATE = (
     "course/labs/*-notes.md",  # the answers of the labs
     "course/slides/*-notes.md",  # what is said, with the answers
     "course/written-test*.md",
-    "tests/exercises/solutions.py",
-    "tests/exercises/dishonest.py",
-    "tests/exercises/attacks/*",
-    "tests/exercises/forgery.c",
-    "tests/exercises/in_jail.py",
-    "tests/exercises/test_solutions.py",
-    "tests/graded/*",
-    "tests/mine/*",
+    "course/tests/exercises/solutions.py",
+    "course/tests/exercises/dishonest.py",
+    "course/tests/exercises/attacks/*",
+    "course/tests/exercises/forgery.c",
+    "course/tests/exercises/in_jail.py",
+    "course/tests/exercises/test_solutions.py",
+    "course/tests/graded/*",
+    "course/tests/mine/*",
 )
 
 

@@ -24,9 +24,9 @@ import pytest
 from xdist.scheduler import LoadScopeScheduling  # type: ignore[import]
 
 TOP = Path(__file__).resolve().parents[1]
-TESTS = TOP / "tests"
+TESTS, COURSE = TOP / "tests", TOP / "course/tests"  # tools/ has tests of its own: see house/test_products.py
 TOOLS = [str(TOP / "tools" / folder) for folder in ("devices", "devices/tests", "verbs-sim", "verbs-sim/tests", "verbs-trace/tests")]
-sys.path[:0] = [str(TOP), str(TESTS), *TOOLS]
+sys.path[:0] = [str(TOP), str(TESTS), str(COURSE), *TOOLS]
 
 from live import kernel  # noqa: E402
 from live import watched  # noqa: E402
@@ -52,8 +52,9 @@ BRIEF = "not long and not by_name"  # what runs unless -m says otherwise
 
 @functools.cache  # resolve() takes an emulated guest 15 ms, and there are hundreds of tests
 def folder_of(path: Path) -> str:
-    """Of tests/, the one that a file is in."""
-    parts = path.resolve().relative_to(TESTS).parts
+    """Of tests/ or course/tests/, the one that a file is in."""
+    path = path.resolve()
+    parts = path.relative_to(COURSE if path.is_relative_to(COURSE) else TESTS).parts
     return parts[0] if parts else ""
 
 
@@ -96,7 +97,7 @@ def places(config: pytest.Config) -> set[str]:
     paths = [Path(arg.partition("::")[0]).resolve() for arg in config.args]
     if any(TESTS.is_relative_to(path) for path in paths):
         return {*WORKERS}
-    return {place_of(path) for path in paths if path.is_relative_to(TESTS)}
+    return {place_of(path) for path in paths if path.is_relative_to(TESTS) or path.is_relative_to(COURSE)}
 
 
 def pytest_cmdline_main(config: pytest.Config) -> None:
@@ -131,7 +132,7 @@ class FileByFile(LoadScopeScheduling):  # type: ignore[misc]
 
     def _split_scope(self, nodeid: str) -> str:
         """As xdist's documentation has it."""
-        return nodeid if nodeid.split("/")[0] in APART else nodeid.partition("::")[0]
+        return nodeid if folder_of(TESTS / nodeid) in APART else nodeid.partition("::")[0]
 
 
 @pytest.hookimpl(optionalhook=True)  # type: ignore[misc]
@@ -159,7 +160,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """The order and the limits."""
+    """The order and the limits; and those of course/tests that run elsewhere, which pytest_ignore_collect is not asked about."""
+    if place := config.option.place:
+        items[:] = [item for item in items if place_of(item.path) == place]
     folders = {item: folder_of(item.path) for item in items}
     items.sort(key=lambda item: APART.index(folders[item]) if folders[item] in APART else len(APART))
     for item in items:
@@ -192,7 +195,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, None]:
     report = (yield).get_result()
     if report.failed:
         seed = f" --seed {item.config.option.seed}" if "rng" in getattr(item, "fixturenames", ()) else ""
-        report.sections.append(("to run it again", f"{PYTHON} -m pytest 'tests/{item.nodeid}'{seed}"))
+        report.sections.append(("to run it again", f"{PYTHON} -m pytest '{item.path.relative_to(TOP)}::{item.nodeid.partition('::')[2]}'{seed}"))
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

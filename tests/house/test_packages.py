@@ -191,7 +191,7 @@ def there(parts: list[str]) -> set[str]:
 @pytest.mark.parametrize("parts", ROOMS)
 def test_what_scripts_need_is_in_the_list(parts: str) -> None:
     """As far as their texts show it: no program in a string or a variable, and none that is not installed here."""
-    of_product = {name: name.startswith("tools/") and "/tests/" in name for name in scripts()}
+    of_product = {name: name.startswith(("tools/", "course/")) and "/tests/" in name for name in scripts()}
     names = [name for name in scripts() if (parts == "build lab tests" if of_product[name] else name.startswith(tuple(ROOMS[parts])))]
     needs = {name: {f"module {one}" for one in modules(name)} if isinstance(scripts()[name], ast.Module) else set() for name in names}
     for name in names:

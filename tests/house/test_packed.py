@@ -11,7 +11,7 @@ import pytest
 
 TOP = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.skipif((TOP / "MANIFEST").exists(), reason="this tree was packed itself")
-SHORT = "tests/unit tests/house tests/website tests/exercises".split()
+SHORT = "tests/unit tests/house tests/website course/tests/exercises".split()
 
 
 def run(*words: object, cwd: Path = TOP) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 from course import edit
 from course.exercises import Exercise
 
-TOP = Path(__file__).resolve().parents[2]
+TOP = Path(__file__).resolve().parents[3]
 
 PIECES = """#include "common/roles.h"
 

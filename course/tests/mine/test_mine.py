@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 pytestmark = pytest.mark.long
-TOP = Path(__file__).resolve().parents[2]
+TOP = Path(__file__).resolve().parents[3]
 BUILT = TOP / "build/tests/mine"
-SOLUTION = TOP / "tests/mine/solution.c"
+SOLUTION = TOP / "course/tests/mine/solution.c"
 COMPILE = "-std=c11 -D_GNU_SOURCE -I. -O2 -Wl,--wrap=ibv_get_cq_event".split()
 LIMIT_S = 600
 # A part of check.c, or 0 for all, and a VARIANT; and an edit of the solution, for sed(1).

@@ -23,7 +23,7 @@ from course.exercises import EXERCISES, Exercise
 from exercises import dishonest, solutions
 
 pytestmark = pytest.mark.long
-TOP = Path(__file__).resolve().parents[2]
+TOP = Path(__file__).resolve().parents[3]
 SOLUTIONS = solutions.SOLUTIONS + dishonest.SOLUTIONS
 SECRET = "a secret of the grader: 4711"
 MOST_AT_FIRST, MOST_LAZY = 40, 70  # points of a tree as `make exercise` writes it, and of a lazy solution

@@ -11,7 +11,7 @@ from course import call
 from course.checks import CHECKS
 from exercises.solutions import TOP
 
-KEEPS = "tests/exercises/attacks/keep.c"
+KEEPS = "course/tests/exercises/attacks/keep.c"
 
 
 @pytest.mark.parametrize(("source", "right"), [("program/measure/histogram.c", True), (KEEPS, False)], ids=["right", "keeps all values"])

@@ -17,7 +17,7 @@ import pytest
 
 from course import bug, edit, trees
 
-TOP = Path(__file__).resolve().parents[2]
+TOP = Path(__file__).resolve().parents[3]
 SAMPLE = ("pd-left", "own-number-expected")
 FLAGS = "-std=c11 -D_GNU_SOURCE -I. -Wall -Wextra -Wshadow -Werror -fsyntax-only".split()
 LIMIT_S = 60
