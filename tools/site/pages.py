@@ -51,7 +51,7 @@ def sections(notes: bool = False) -> list[Section]:
             ["examples/README.md", "docs/libraries.md", "docs/your-machines.md", "docs/anywhere.md", "docs/containers.md", "docs/clouds.md", "docs/testing.md", "lab/README.md", "tools/verbs-sim/README.md", "tools/devices/README.md", "bench/README.md"]
             + [f"bench/{name}.md" for name in ("law", "published", "results", "compare")]
             + ["ways/README.md", "ways/shared.md"]
-            + ["tools/README.md", "tools/capture/README.md", "tools/verbs-trace/README.md", "tools/verbs-trace/json.md"],
+            + ["tools/README.md", "tools/site/README.md", "tools/packaging/README.md", "tools/capture/README.md", "tools/verbs-trace/README.md", "tools/verbs-trace/json.md"],
         ),
         Section("Behind it", ["CONTRIBUTING.md", "CHANGELOG.md", "docs/course-map.md", "tests/README.md", "tests/evidence.md", "tests/drivers.md"]),
         *instructors,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Plants the bugs of course/bugs. The check of each must find the bug, and must find the original repaired.
 
-    python3 -m pytest tests/bugs -m '' -k pd-left
+    python3 -m pytest course/tests/bugs -m '' -k pd-left
 
 Contract: a tree holds nothing of the answer, and compiles without a warning. make check tries the check of a few.
 """

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Dishonest solutions: they show what a file of the grader says, or do a part of the task and forge the rest.
 
-Place: read by tests/graded, as solutions.py is. Contract: an attack, forgery.c or a file of attacks/, is appended to a source
+Place: read by course/tests/graded, as solutions.py is. Contract: an attack, forgery.c or a file of attacks/, is appended to a source
 that does not do its task.
 """
 
@@ -12,7 +12,7 @@ from course import make
 from course.exercises import EXERCISES, TOP
 from exercises.solutions import Solution, before_main, same, swap
 
-SECRET = TOP / "build/tests/graded-secret"  # tests/graded writes it
+SECRET = TOP / "build/tests/graded-secret"  # course/tests/graded writes it
 READS = f'''
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Attacks on the jail of course/jail.py: sources that read the grader's files, or use up the machine.
 
-Place: tests/graded runs it in the lab's guest: python3 -m exercises.in_jail FILE. Contract: prints a line "NAME: why it
+Place: course/tests/graded runs it in the lab's guest: python3 -m exercises.in_jail FILE. Contract: prints a line "NAME: why it
 succeeded" for each attack; nothing follows the colon if the jail has held.
 """
 

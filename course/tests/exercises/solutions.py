@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Solutions of the exercises: right, lazy, wrong and dishonest, with the points that the grader must give.
 
-Place: read by tests/graded. Contract: each is an edit of the right solution, or of the starting file.
+Place: read by course/tests/graded. Contract: each is an edit of the right solution, or of the starting file.
 """
 
 from collections.abc import Callable

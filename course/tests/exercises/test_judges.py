@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Unit tests of course/judges.py, course/reasons.py and of what course/checks.py draws, with made-up results.
 
-Contract: no program of a submission is run here; tests/graded runs some.
+Contract: no program of a submission is run here; course/tests/graded runs some.
 """
 
 import json

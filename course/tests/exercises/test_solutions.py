@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Checks that the solutions of tests/graded can be made from the sources."""
+"""Checks that the solutions of course/tests/graded can be made from the sources."""
 
 import subprocess
 from pathlib import Path

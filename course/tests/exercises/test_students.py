@@ -74,7 +74,7 @@ def test_it_works(tree: Path) -> None:
     """As a repository of its own: students make exercises in it, and the other tests pass."""
     environment = {**os.environ, "MAKEFLAGS": "", "MFLAGS": "", "MAKELEVEL": ""}
     for command in ("git init -q", "git add -A", "make -s exercise NAME=header DIR=mine", "make -s -C mine", "make -s tests-build",
-                    "/usr/bin/python3 -m pytest -q -p no:xdist tests/exercises tests/website tests/house"):  # fmt: skip
+                    "/usr/bin/python3 -m pytest -q -p no:xdist course/tests/exercises tests/website tests/house"):  # fmt: skip
         done = subprocess.run(command.split(), cwd=tree, env=environment, capture_output=True, text=True, timeout=900)
         assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
     assert (tree / "mine/HOURS").exists() and not (tree / "course/labs/lab-1-notes.md").exists()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Grades right, lazy, wrong and dishonest solutions of the exercises, and compares the points with what is expected.
 
-    python3 -m pytest tests/graded -m '' -k ping-sr-2e
+    python3 -m pytest course/tests/graded -m '' -k ping-sr-2e
 
 Contract: each grading boots a machine of the lab.
 """
