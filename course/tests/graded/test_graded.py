@@ -125,7 +125,7 @@ def class_of(folder: Path) -> None:
 
 def test_the_jail() -> None:
     """Attacks on it, all in one machine: a line for each, with what was not prevented."""
-    command = ["lab/run", "-q", "--timeout", "600", "--env", "PYTHONPATH=.:tests", "--",
+    command = ["lab/run", "-q", "--timeout", "600", "--env", "PYTHONPATH=.:course/tests", "--",
                sys.executable, "-B", "-m", "exercises.in_jail", str(dishonest.SECRET)]  # fmt: skip
     result = subprocess.run(command, cwd=TOP, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr[-600:]
