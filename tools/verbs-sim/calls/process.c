@@ -28,8 +28,7 @@ static void map_world(const char *path)
 
 	if (ret)
 		refuse(ret == EEXIST
-			       ? "this program has something else where the simulation's memory has "
-				 "to be, as under valgrind"
+			       ? "this program has something else where the simulation's memory has to be"
 			       : "this program cannot share the simulation's memory",
 		       ret);
 	REAL(close)(fd);

@@ -18,9 +18,9 @@
 
 /*
  * Low memory is the only place that neither a program's own mappings use nor AddressSanitizer and
- * ThreadSanitizer keep for themselves.
+ * ThreadSanitizer keep for themselves. It ends at 0x58000000, where valgrind's tools are linked to.
  */
-#define SIM_WORLD_ADDRESS 0x20000000ul
+#define SIM_WORLD_ADDRESS 0x18000000ul
 #define SIM_WORLD_SIZE    0x40000000ul
 #define SIM_MOST_THREADS  8192
 #define SIM_MOST_PROGRAMS 4096
