@@ -22,12 +22,12 @@ def odd(which: str, *options: str) -> Run:
     return simulate([["build/tests/sim/odd", which]], *options)
 
 
-def test_under_valgrind() -> None:
-    """Its own memory is at the place of the simulation's, and no option moves it."""
+@pytest.mark.parametrize("which, status, said", [("room", 0, ""), ("use-after-end", 9, "Invalid read of size 1")])
+def test_under_valgrind(which: str, status: int, said: str) -> None:
     if not shutil.which("valgrind"):
         pytest.skip("valgrind is not there")
-    run = simulate([["valgrind", "-q", "build/tests/sim/odd", "room"]])
-    assert run.statuses == [127] and "as under valgrind" in run.err, run.why()
+    run = simulate([["valgrind", "-q", "--error-exitcode=9", "build/tests/sim/odd", which]])
+    assert run.statuses == [status] and said in run.err and run.out == odd(which).out, run.why()
 
 
 @pytest.mark.parametrize("what", ["task", "object"])
