@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What came of a run: the exit status, and the line at the end; and the line of JSON with which each
- * step is answered. See runner.h.
+ * What is said of a run: the line at its end, who sleeps if it does not end, and the line of JSON with
+ * which each step is answered. See runner.h.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -9,91 +9,6 @@
 
 #include "verbs-sim/device/device.h"
 #include "verbs-sim/runner/runner.h"
-
-static int exit_of_verdict(void)
-{
-	switch (sim_world->verdict) {
-	case SIM_VERDICT_NONE:
-		return 0;
-	case SIM_VERDICT_ASLEEP:
-		return SIM_EXIT_ASLEEP;
-	case SIM_VERDICT_STEP:
-		return SIM_EXIT_USAGE;
-	case SIM_VERDICT_UNKNOWN:
-		return SIM_EXIT_UNKNOWN;
-	case SIM_VERDICT_STUCK:
-		return SIM_EXIT_STUCK;
-	case SIM_VERDICT_BROKEN:
-		return SIM_EXIT_BROKEN;
-	}
-	return SIM_EXIT_BROKEN;
-}
-
-/* A program that a signal has killed could not destroy anything. */
-static bool must_tidy(const struct sim_result *result, int number)
-{
-	return !result->signal[number] && !sim_world->programs[number].excused;
-}
-
-/* A signal that --sweep sends, or verbs-sim itself. */
-static bool is_sent(const struct sim_options *options, const struct sim_result *result, int number)
-{
-	const struct sim_fault *fault = options->n_faults ? &options->faults[options->n_faults - 1]
-							  : NULL;
-
-	if (sim_world->programs[number].told && result->signal[number] == SIGTERM)
-		return true;
-	return options->sweep && fault && fault->program == number &&
-	       fault->kind == SIM_FAULT_SIGNAL && fault->value == result->signal[number];
-}
-
-/* What a program adds to the exit status. In a sweep it may end with any of its own. */
-static int exit_of(const struct sim_options *options, const struct sim_result *result, int number)
-{
-	if (sim_world->programs[number].told && number >= options->servers)
-		return SIM_EXIT_ASLEEP;
-	if (is_sent(options, result, number) || (options->sweep && !result->signal[number]))
-		return 0;
-	return result->status[number];
-}
-
-static bool list_left(int number, char *text, size_t size)
-{
-	const struct sim_program *program = &sim_world->programs[number];
-	size_t used = 0;
-	int kind;
-
-	*text = '\0';
-	for (kind = 0; kind < SIM_KINDS; kind++) {
-		if (program->left[kind] && used < size)
-			used += (size_t)snprintf(text + used, size - used, "%s%u %s of program %d",
-						 used ? ", " : "", program->left[kind],
-						 sim_kind_names[kind], number);
-	}
-	return used > 0;
-}
-
-static void judge(const struct sim_options *options, struct sim_result *result, char *left,
-		  size_t size)
-{
-	char one[512];
-	int i;
-
-	*left = '\0';
-	result->exit = exit_of_verdict();
-	for (i = 0; i < sim_world->n_programs && !sim_world->verdict; i++) {
-		if (!result->exit)
-			result->exit = exit_of(options, result, i);
-		if (!must_tidy(result, i) || !list_left(i, one, sizeof(one)))
-			continue;
-		strncat(left, *left ? ", " : "", size - strlen(left) - 1);
-		strncat(left, one, size - strlen(left) - 1);
-	}
-	if (*left)
-		result->exit = SIM_EXIT_LEFT;
-	if (*sim_world->wrong && !sim_world->verdict)
-		result->exit = SIM_EXIT_WRONG;
-}
 
 /* Words that a shell would split are quoted. */
 static void print_command(const struct sim_options *options)
@@ -176,7 +91,7 @@ void sim_report(const struct sim_options *options, struct sim_result *result)
 {
 	char left[1024];
 
-	judge(options, result, left, sizeof(left));
+	sim_judge_run(options, result, left, sizeof(left));
 	if (options->quiet && !result->exit &&
 	    (options->sweep || sim_world->seed != options->last_seed))
 		return;

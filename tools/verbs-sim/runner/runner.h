@@ -98,6 +98,9 @@ struct sim_run {
  */
 int sim_read_options(int argc, char **argv, struct sim_options *options);
 
+/* Prints the text of --help. */
+void sim_print_usage(void);
+
 /* Makes one run, and says on stderr what came of it. Returns the exit status. */
 int sim_run(const struct sim_options *options, uint64_t seed, struct sim_result *result);
 
@@ -109,6 +112,10 @@ bool sim_counts_call(const char *path, const char *name);
 
 /* Reads "S[:HOW]", the argument of --sweep, as "S:CALL[:HOW]". */
 bool sim_read_sweep(const char *sweep, unsigned long long call, struct sim_fault *fault);
+
+/* Sets the exit status of the run in `result`, and lists in `left` what was not destroyed. */
+void sim_judge_run(const struct sim_options *options, struct sim_result *result, char *left,
+		   size_t size);
 
 /* Judges the run, and prints the line at the end. */
 void sim_report(const struct sim_options *options, struct sim_result *result);
