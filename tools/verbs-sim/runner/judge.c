@@ -48,7 +48,8 @@ static bool is_sent(const struct sim_options *options, const struct sim_result *
 /* What a program adds to the exit status. In a sweep it may end with any of its own. */
 static int exit_of(const struct sim_options *options, const struct sim_result *result, int number)
 {
-	if (sim_world->programs[number].told && number >= options->servers)
+	if (result->killed[number] ||
+	    (sim_world->programs[number].told && number >= options->servers))
 		return SIM_EXIT_ASLEEP;
 	if (is_sent(options, result, number) || (options->sweep && !result->signal[number]))
 		return 0;
@@ -71,24 +72,35 @@ static bool list_left(int number, char *text, size_t size)
 	return used > 0;
 }
 
-void sim_judge_run(const struct sim_options *options, struct sim_result *result, char *left,
-		   size_t size)
+static void list_all_left(const struct sim_result *result, char *left, size_t size)
 {
 	char one[512];
 	int i;
 
 	*left = '\0';
-	result->exit = exit_of_verdict();
-	for (i = 0; i < sim_world->n_programs && !sim_world->verdict; i++) {
-		if (!result->exit)
-			result->exit = exit_of(options, result, i);
+	for (i = 0; i < sim_world->n_programs; i++) {
 		if (!must_tidy(result, i) || !list_left(i, one, sizeof(one)))
 			continue;
 		strncat(left, *left ? ", " : "", size - strlen(left) - 1);
 		strncat(left, one, size - strlen(left) - 1);
 	}
-	if (*left)
-		result->exit = SIM_EXIT_LEFT;
-	if (*sim_world->wrong && !sim_world->verdict)
+}
+
+void sim_judge_run(const struct sim_options *options, struct sim_result *result, char *left,
+		   size_t size)
+{
+	int i, verdict = exit_of_verdict();
+
+	list_all_left(result, left, size);
+	result->exit = verdict == SIM_EXIT_ASLEEP ? 0 : verdict;
+	for (i = 0; i < sim_world->n_programs; i++) {
+		result->exit = result->exit ? result->exit : exit_of(options, result, i);
+	}
+	result->exit = result->exit ? result->exit : verdict;
+	if (!result->exit && *sim_world->wrong)
 		result->exit = SIM_EXIT_WRONG;
+	if (!result->exit && *left && options->leaks == SIM_LEAKS_FAIL)
+		result->exit = SIM_EXIT_LEFT;
+	if (options->leaks == SIM_LEAKS_IGNORE)
+		snprintf(left, size, "ignored");
 }

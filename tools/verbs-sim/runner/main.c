@@ -12,10 +12,16 @@ static void on_signal(int number)
 	(void)number; /* it ends a wait */
 }
 
+/* Of two exit statuses the worse: what is left over hides nothing else. */
+static int worse(int one, int other)
+{
+	return one && one != SIM_EXIT_LEFT ? one : other ? other : one;
+}
+
 /*
  * A run for each call of a program, in which that call fails. It is as it should be if each program
  * ends, by itself, and leaves nothing; its status may be any. Returns the first exit status that is
- * not 0.
+ * not 0, or 121 only if no other is.
  */
 static int sweep(const struct sim_options *options, uint64_t seed)
 {
@@ -31,7 +37,7 @@ static int sweep(const struct sim_options *options, uint64_t seed)
 		if (!sim_read_sweep(options->sweep, call, fault))
 			return SIM_EXIT_USAGE;
 		failed += sim_run(&one, seed, &result) != 0;
-		ret = ret ? ret : result.exit;
+		ret = worse(ret, result.exit);
 		if (result.calls[fault->program] < call) /* there is no such call any more */
 			break;
 	}
@@ -58,7 +64,9 @@ int main(int argc, char **argv)
 	sigprocmask(SIG_BLOCK, &news, NULL);
 	sigaction(SIGUSR1, &action, NULL);
 	sigaction(SIGCHLD, &action, NULL);
-	for (seed = options.seed; seed <= options.last_seed && !ret; seed++)
-		ret = options.sweep ? sweep(&options, seed) : sim_run(&options, seed, &result);
+	for (seed = options.seed; seed <= options.last_seed && (!ret || ret == SIM_EXIT_LEFT);
+	     seed++)
+		ret = worse(ret, options.sweep ? sweep(&options, seed)
+					       : sim_run(&options, seed, &result));
 	return ret;
 }

@@ -66,17 +66,16 @@ static bool read_small(const char *text, int *value)
 
 const char *const sim_strategies[SIM_STRATEGIES] = { "random", "pct", "mixed", "busy" };
 
-static int read_strategy(struct sim_options *options)
+const char *const sim_leaks_ways[SIM_LEAKS_WAYS] = { "fail", "report", "ignore" };
+
+/* Which of these words the argument is; `n`: none. */
+static int find_word(const char *const *words, int n)
 {
 	int i;
 
-	for (i = 0; i < SIM_STRATEGIES; i++) {
-		if (strcmp(sim_strategies[i], optarg))
-			continue;
-		options->strategy = i;
-		return 0;
-	}
-	return refuse("--strategy %s: random, pct, busy or mixed", optarg);
+	for (i = 0; i < n && strcmp(words[i], optarg); i++)
+		;
+	return i;
 }
 
 static int read_device(const char *text, struct sim_options *options)
@@ -118,7 +117,15 @@ static int read_option(int option, struct sim_options *options)
 	case 'd':
 		return read_device(optarg, options);
 	case 'y':
-		return read_strategy(options);
+		options->strategy = find_word(sim_strategies, SIM_STRATEGIES);
+		return options->strategy < SIM_STRATEGIES
+			       ? 0
+			       : refuse("--strategy %s: random, pct, busy or mixed", optarg);
+	case 'k':
+		options->leaks = (enum sim_leaks)find_word(sim_leaks_ways, SIM_LEAKS_WAYS);
+		return options->leaks < SIM_LEAKS_WAYS
+			       ? 0
+			       : refuse("--leaks %s: fail, report or ignore", optarg);
 	case 'f':
 		return read_fault(options);
 	case 'w':
@@ -127,6 +134,7 @@ static int read_option(int option, struct sim_options *options)
 			       ? 0
 			       : refuse("--sweep %s: not S[:HOW]", optarg);
 	case 'n':
+		options->says_servers = true;
 		return read_small(optarg, &options->servers)
 			       ? 0
 			       : refuse("--servers %s: no number", optarg);
@@ -245,6 +253,7 @@ int sim_read_options(int argc, char **argv, struct sim_options *options)
 		{ "fail", required_argument, NULL, 'f' },
 		{ "steps", required_argument, NULL, 'T' },
 		{ "sweep", required_argument, NULL, 'w' },
+		{ "leaks", required_argument, NULL, 'k' },
 		{ "servers", required_argument, NULL, 'n' },
 		{ "trace", no_argument, NULL, 't' },
 		{ "strict", no_argument, NULL, 'x' },
@@ -259,7 +268,8 @@ int sim_read_options(int argc, char **argv, struct sim_options *options)
 	int option, ret;
 
 	*options = (struct sim_options){
-		.seed = 1, .last_seed = 1, .servers = 1, .gdb = -1, .limit_s = 60
+
+		.seed = 1, .last_seed = 1, .gdb = -1, .limit_s = 60
 	};
 	options->patience_ns = 7200 * 1000000000ull;
 	while ((option = getopt_long(argc, argv, "+qh", names, NULL)) != -1) {
@@ -268,6 +278,8 @@ int sim_read_options(int argc, char **argv, struct sim_options *options)
 			return ret;
 	}
 	ret = read_programs(argv + optind, options);
+	if (!options->says_servers) /* of a single program nobody else waits for the end */
+		options->servers = options->n_programs != 1 || options->steps;
 	ret = ret ? ret : find_library(options);
 	return ret ? ret : check_calls(options);
 }

@@ -29,7 +29,9 @@ static void print_command(const struct sim_options *options)
 		fprintf(stderr, " --strict");
 	if (options->strategy)
 		fprintf(stderr, " --strategy %s", sim_strategies[options->strategy]);
-	if (options->servers != 1)
+	if (options->leaks)
+		fprintf(stderr, " --leaks %s", sim_leaks_ways[options->leaks]);
+	if (options->says_servers)
 		fprintf(stderr, " --servers %d", options->servers);
 	for (i = 0; i < options->n_faults; i++)
 		fprintf(stderr, " --fail %s", options->faults[i].text);
@@ -87,18 +89,39 @@ static void warn_of_real_time(void)
 	}
 }
 
+static void print_verdict(const struct sim_result *result)
+{
+	int i;
+
+	fprintf(stderr, "%s", sim_world->reason);
+	for (i = 0; i < sim_world->n_programs; i++) {
+		if (!result->killed[i] && result->status[i])
+			fprintf(stderr, ", program %d ended with %d", i, result->status[i]);
+	}
+}
+
+/* Is all that is wrong with this run left over, as it was in the last run that said so? */
+static bool is_known_leak(const struct sim_result *result, const char *left)
+{
+	static char last[1024];
+	bool known = result->exit == SIM_EXIT_LEFT && !strcmp(last, left);
+
+	snprintf(last, sizeof(last), "%s", left);
+	return known;
+}
+
 void sim_report(const struct sim_options *options, struct sim_result *result)
 {
 	char left[1024];
 
 	sim_judge_run(options, result, left, sizeof(left));
-	if (options->quiet && !result->exit &&
+	if ((!result->exit || is_known_leak(result, left)) && options->quiet &&
 	    (options->sweep || sim_world->seed != options->last_seed))
 		return;
 	warn_of_real_time();
 	fprintf(stderr, "verbs-sim: ");
 	if (sim_world->verdict)
-		fprintf(stderr, "%s", sim_world->reason);
+		print_verdict(result);
 	else
 		print_programs(result);
 	print_told();

@@ -112,6 +112,7 @@ static void go_on(struct sim_run *run)
 static void run_to_end(struct sim_run *run)
 {
 	time_t since = time(NULL);
+	int i;
 
 	sim_add_programs(run);
 	while ((sim_any_alive(run) || run->steps.file) && !sim_world->verdict) {
@@ -123,6 +124,8 @@ static void run_to_end(struct sim_run *run)
 		}
 		sim_reap(run);
 	}
+	for (i = 0; i < sim_world->n_programs; i++)
+		run->result->killed[i] = run->pids[i] != 0;
 	sim_kill_all(run);
 }
 

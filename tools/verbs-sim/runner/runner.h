@@ -19,6 +19,13 @@ enum sim_exit {
 	SIM_EXIT_BROKEN = 125
 };
 
+enum sim_leaks {
+	SIM_LEAKS_FAIL,
+	SIM_LEAKS_REPORT, /* and the exit status is as without them */
+	SIM_LEAKS_IGNORE,
+	SIM_LEAKS_WAYS
+};
+
 struct sim_options {
 	uint64_t seed, last_seed;
 	bool trace, strict, quiet;
@@ -30,7 +37,9 @@ struct sim_options {
 	struct sim_fault faults[SIM_MOST_FAULTS];
 	int n_faults;
 	const char *sweep; /* "S[:HOW]": each call of program S in a run of its own; or NULL */
+	enum sim_leaks leaks;
 	int servers;       /* so many programs may run until they are told to stop */
+	bool says_servers; /* the command line does */
 	int gdb;           /* the program to debug, or -1 */
 	char ***programs;  /* the arguments of each */
 	int n_programs;
@@ -43,11 +52,13 @@ struct sim_options {
 
 #define SIM_STRATEGIES 4
 extern const char *const sim_strategies[SIM_STRATEGIES];
+extern const char *const sim_leaks_ways[SIM_LEAKS_WAYS];
 
 /* What came of one run. */
 struct sim_result {
-	int status[SIM_MOST_PROGRAMS]; /* of each program, as a shell has it */
-	int signal[SIM_MOST_PROGRAMS]; /* that killed it, or 0 */
+	int status[SIM_MOST_PROGRAMS];  /* of each program, as a shell has it */
+	int signal[SIM_MOST_PROGRAMS];  /* that killed it, or 0 */
+	bool killed[SIM_MOST_PROGRAMS]; /* by the runner, as the run could not go on */
 	uint64_t calls[SIM_MOST_PROGRAMS];
 	int exit;
 };
