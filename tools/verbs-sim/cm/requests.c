@@ -39,13 +39,15 @@ static void check_terms(const struct sim_endpoint *endpoint, const struct sim_te
 	if (qp)
 		sim_check_receives(qp);
 	if (!accepts && (!terms->retry_count || terms->retry_count == SIM_RETRY_FOREVER))
-		sim_blame(program, "retry_count is %u: none, or forever on soft-RoCE",
+		sim_blame(program, "retry-count: retry_count is %u: none, or forever on soft-RoCE",
 			  terms->retry_count);
 	if (!terms->rnr_retry_count)
-		sim_blame(program, "no retries where there is no receive: rnr_retry_count is 0");
+		sim_blame(
+			program,
+			"rnr-retry-count: no retries where there is no receive: rnr_retry_count is 0");
 	if (accepts && (terms->responder_resources > endpoint->wanted.responder_resources ||
 			terms->initiator_depth > endpoint->wanted.initiator_depth))
-		sim_blame(program, "a depth above what the client offered");
+		sim_blame(program, "depth: a depth above what the client offered");
 }
 
 static bool is_too_long(const struct sim_endpoint *endpoint, const struct sim_terms *terms,

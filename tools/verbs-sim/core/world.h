@@ -234,8 +234,9 @@ struct sim_world {
 	struct sim_help help;
 	struct sim_fault faults[SIM_MOST_FAULTS];
 	int n_faults;
-	char done[256];  /* what went wrong as it was asked to, or empty */
-	char wrong[512]; /* what programs did wrong, or empty */
+	char done[256];    /* what went wrong as it was asked to, or empty */
+	char wrong[512];   /* what programs did wrong, or empty */
+	char allowed[256]; /* names of findings that are none, each between spaces */
 	char missing
 		[256]; /* what their libraries asked the kernel, and is not simulated; or empty */
 
@@ -348,7 +349,10 @@ void sim_report_fault(const char *format, ...) __attribute__((format(printf, 1, 
 /* Notes for the last line that a library has asked something that is not simulated; once. */
 void sim_report_missing(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Notes for the last line that a program has done something wrong; once, however often it does. */
+/*
+ * Notes for the last line that a program has done something wrong; once, however often it does. The
+ * text begins with the name of the finding, for --allow, and a colon: runner/options.c has a list.
+ */
 void sim_blame(const struct sim_program *program, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 

@@ -114,7 +114,7 @@ static void read_arming(struct sim_cq *cq)
 void sim_complete(struct sim_cq *cq, const struct ibv_wc *wc, bool solicited)
 {
 	if (sim_pending(cq) == cq->depth) {
-		sim_blame(cq->object.program, "a CQ of %u entries overruns", cq->depth);
+		sim_blame(cq->object.program, "cq-overrun: a CQ of %u entries overruns", cq->depth);
 		sim_post_async(cq->context, IBV_EVENT_CQ_ERR, &cq->object);
 		return;
 	}

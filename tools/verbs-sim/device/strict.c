@@ -37,7 +37,9 @@ void sim_check_recv(const struct sim_program *program, const struct sim_recv_que
 	     other = TAILQ_NEXT(other, link)) {
 		for (i = 0; i < num_sge; i++) {
 			if (any_overlaps(other->sge, other->num_sge, sge[i].addr, sge[i].length))
-				sim_blame(program, "a receive has memory of one that is posted");
+				sim_blame(
+					program,
+					"shared-receive: a receive has memory of one that is posted");
 		}
 	}
 }
@@ -50,7 +52,8 @@ static uint32_t receives_of(const struct sim_qp *qp)
 void sim_check_receives(const struct sim_qp *qp)
 {
 	if (sim_world->strict && !receives_of(qp))
-		sim_blame(qp->object.program, "a QP is connected before a receive is posted");
+		sim_blame(qp->object.program,
+			  "no-receive: a QP is connected before a receive is posted");
 }
 
 /* ---- Sends ---- */
@@ -79,8 +82,9 @@ void sim_remember_data(const struct sim_qp *qp, struct sim_request *request)
 void sim_check_data(const struct sim_qp *qp, const struct sim_request *request)
 {
 	if (request->sum && !request->status && request->sum != sum_of(qp, request))
-		sim_blame(qp->object.program,
-			  "the memory of a send or WRITE has changed before it was complete");
+		sim_blame(
+			qp->object.program,
+			"changed-send: the memory of a send or WRITE has changed before it was complete");
 }
 
 void sim_check_inline(const struct sim_qp *qp, const struct sim_request *request)
@@ -88,7 +92,7 @@ void sim_check_inline(const struct sim_qp *qp, const struct sim_request *request
 	if (sim_world->strict && request->flags & IBV_SEND_INLINE &&
 	    request->length > qp->cap.max_inline_data)
 		sim_blame(qp->object.program,
-			  "a request has %u bytes inline, and its QP was granted %u",
+			  "inline: a request has %u bytes inline, and its QP was granted %u",
 			  request->length, qp->cap.max_inline_data);
 }
 
@@ -99,13 +103,15 @@ void sim_check_sink(const struct sim_qp *qp, const struct sim_request *request)
 	if (!sim_world->strict || !sim_is_iwarp(qp) || request->opcode != IBV_WR_RDMA_READ)
 		return;
 	if (request->num_sge > sim_qp_traits(qp)->attr.max_sge_rd)
-		sim_blame(qp->object.program,
-			  "a READ over iWARP into several pieces: only the first is filled");
+		sim_blame(
+			qp->object.program,
+			"read-pieces: a READ over iWARP into several pieces: only the first is filled");
 	for (sge = request->sge; sge < request->sge + request->num_sge; sge++) {
 		if (sge->length && !sim_find_mr(qp->object.program, sge->lkey, sge->addr,
 						sge->length, IBV_ACCESS_REMOTE_WRITE))
-			sim_blame(qp->object.program,
-				  "a READ over iWARP into memory without IBV_ACCESS_REMOTE_WRITE");
+			sim_blame(
+				qp->object.program,
+				"read-access: a READ over iWARP into memory without IBV_ACCESS_REMOTE_WRITE");
 	}
 }
 
@@ -137,8 +143,9 @@ static void check_cq(const struct sim_cq *cq)
 	uint64_t needs = needs_of(cq);
 
 	if (needs > cq->depth)
-		sim_blame(cq->object.program, "a CQ of %u entries may get %llu completions",
-			  cq->depth, (unsigned long long)needs);
+		sim_blame(cq->object.program,
+			  "small-cq: a CQ of %u entries may get %llu completions", cq->depth,
+			  (unsigned long long)needs);
 }
 
 void sim_check_depth(const struct sim_qp *qp)
@@ -191,6 +198,6 @@ void sim_check_end(const struct sim_program *program, uint64_t address, uint64_t
 	{
 		if (object->program == program &&
 		    is_used_by((const struct sim_qp *)object, address, length))
-			sim_blame(program, "memory is %s while it is posted", how);
+			sim_blame(program, "posted-memory: memory is %s while it is posted", how);
 	}
 }

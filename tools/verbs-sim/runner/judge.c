@@ -1,12 +1,35 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The exit status of a run. See runner.h.
+ * The exit status of a run, and which findings and statuses --allow and --expect take out of it. See
+ * runner.h.
  */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "verbs-sim/runner/runner.h"
+
+bool sim_allow(struct sim_options *options, const char *finding)
+{
+	size_t used = strlen(options->allowed);
+	char word[64];
+
+	snprintf(word, sizeof(word), " %s ", finding);
+	if (strchr(finding, ' ') || !strstr(SIM_FINDINGS, word))
+		return false;
+	if (!strstr(options->allowed, word))
+		snprintf(options->allowed + used, sizeof(options->allowed) - used, "%s", word);
+	return true;
+}
+
+bool sim_expect(struct sim_options *options, const char *text)
+{
+	struct sim_expected *expected = &options->expected[options->n_expected];
+	char end;
+
+	return options->n_expected++ < SIM_MOST_EXPECTED &&
+	       sscanf(text, "%d:%d%c", &expected->program, &expected->status, &end) == 2;
+}
 
 static int exit_of_verdict(void)
 {
@@ -45,6 +68,18 @@ static bool is_sent(const struct sim_options *options, const struct sim_result *
 	       fault->kind == SIM_FAULT_SIGNAL && fault->value == result->signal[number];
 }
 
+/* Does --expect say that the program ends with this status? -1: with any. */
+static bool is_expected(const struct sim_options *options, int number, int status)
+{
+	const struct sim_expected *one = options->expected;
+
+	for (; one < options->expected + options->n_expected; one++) {
+		if (one->program == number && (status < 0 || one->status == status))
+			return true;
+	}
+	return false;
+}
+
 /* What a program adds to the exit status. In a sweep it may end with any of its own. */
 static int exit_of(const struct sim_options *options, const struct sim_result *result, int number)
 {
@@ -53,6 +88,11 @@ static int exit_of(const struct sim_options *options, const struct sim_result *r
 		return SIM_EXIT_ASLEEP;
 	if (is_sent(options, result, number) || (options->sweep && !result->signal[number]))
 		return 0;
+	if (is_expected(options, number, result->status[number]))
+		return 0;
+	if (!result->status[number] && is_expected(options, number, -1))
+		sim_blame(&sim_world->programs[number],
+			  "status: it ended with 0, and --expect says otherwise");
 	return result->status[number];
 }
 

@@ -133,6 +133,13 @@ static int read_option(int option, struct sim_options *options)
 		return sim_read_sweep(optarg, 1, &fault)
 			       ? 0
 			       : refuse("--sweep %s: not S[:HOW]", optarg);
+	case 'a':
+		return sim_allow(options, optarg)
+			       ? 0
+			       : refuse("--allow %s: none of%s", optarg, SIM_FINDINGS);
+	case 'e':
+		return sim_expect(options, optarg) ? 0
+						   : refuse("--expect %s: not S:STATUS", optarg);
 	case 'n':
 		options->says_servers = true;
 		return read_small(optarg, &options->servers)
@@ -254,6 +261,8 @@ int sim_read_options(int argc, char **argv, struct sim_options *options)
 		{ "steps", required_argument, NULL, 'T' },
 		{ "sweep", required_argument, NULL, 'w' },
 		{ "leaks", required_argument, NULL, 'k' },
+		{ "allow", required_argument, NULL, 'a' },
+		{ "expect", required_argument, NULL, 'e' },
 		{ "servers", required_argument, NULL, 'n' },
 		{ "trace", no_argument, NULL, 't' },
 		{ "strict", no_argument, NULL, 'x' },

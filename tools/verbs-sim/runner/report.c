@@ -13,10 +13,10 @@
 /* Words that a shell would split are quoted. */
 static void print_command(const struct sim_options *options)
 {
-	char **word;
-	int i;
-
+	const char *name = options->allowed;
+	char **word, one[32];
 	uint32_t n;
+	int i;
 
 	fprintf(stderr, "verbs-sim --seed %llu", (unsigned long long)sim_world->seed);
 	for (n = 0; n < options->n_devices; n++) {
@@ -31,6 +31,11 @@ static void print_command(const struct sim_options *options)
 		fprintf(stderr, " --strategy %s", sim_strategies[options->strategy]);
 	if (options->leaks)
 		fprintf(stderr, " --leaks %s", sim_leaks_ways[options->leaks]);
+	for (; sscanf(name, " %31s", one) == 1; name = strstr(name, one) + strlen(one))
+		fprintf(stderr, " --allow %s", one);
+	for (i = 0; i < options->n_expected; i++)
+		fprintf(stderr, " --expect %d:%d", options->expected[i].program,
+			options->expected[i].status);
 	if (options->says_servers)
 		fprintf(stderr, " --servers %d", options->servers);
 	for (i = 0; i < options->n_faults; i++)

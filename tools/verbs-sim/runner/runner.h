@@ -26,6 +26,13 @@ enum sim_leaks {
 	SIM_LEAKS_WAYS
 };
 
+#define SIM_MOST_EXPECTED 64
+
+/* A status with which a program may end. */
+struct sim_expected {
+	int program, status;
+};
+
 struct sim_options {
 	uint64_t seed, last_seed;
 	bool trace, strict, quiet;
@@ -38,6 +45,9 @@ struct sim_options {
 	int n_faults;
 	const char *sweep; /* "S[:HOW]": each call of program S in a run of its own; or NULL */
 	enum sim_leaks leaks;
+	struct sim_expected expected[SIM_MOST_EXPECTED];
+	int n_expected;
+	char allowed[256]; /* as sim_world->allowed */
 	int servers;       /* so many programs may run until they are told to stop */
 	bool says_servers; /* the command line does */
 	int gdb;           /* the program to debug, or -1 */
@@ -53,6 +63,11 @@ struct sim_options {
 #define SIM_STRATEGIES 4
 extern const char *const sim_strategies[SIM_STRATEGIES];
 extern const char *const sim_leaks_ways[SIM_LEAKS_WAYS];
+
+/* Names of all that sim_blame reports, each between spaces. */
+#define SIM_FINDINGS                                                                             \
+	" changed-send cq-overrun depth inline no-receive posted-memory read-access read-pieces" \
+	" retry-count rnr-retry-count shared-receive small-cq status "
 
 /* What came of one run. */
 struct sim_result {
@@ -123,6 +138,10 @@ bool sim_counts_call(const char *path, const char *name);
 
 /* Reads "S[:HOW]", the argument of --sweep, as "S:CALL[:HOW]". */
 bool sim_read_sweep(const char *sweep, unsigned long long call, struct sim_fault *fault);
+
+/* Read the arguments of --allow and --expect. They return false if it is none. */
+bool sim_allow(struct sim_options *options, const char *finding);
+bool sim_expect(struct sim_options *options, const char *text);
 
 /* Sets the exit status of the run in `result`, and lists in `left` what was not destroyed. */
 void sim_judge_run(const struct sim_options *options, struct sim_result *result, char *left,
