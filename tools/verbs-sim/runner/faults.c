@@ -138,7 +138,7 @@ bool sim_read_fault(const char *argument, struct sim_fault *fault)
 	*fault = (struct sim_fault){ .kind = SIM_FAULT_USUAL };
 	snprintf(fault->text, sizeof(fault->text), "%s", argument);
 	fault->program = (int)strtol(text, &end, 10);
-	if (end == text || *end != ':' || fault->program < 0)
+	if (end == text || *end != ':' || fault->program < 0 || fault->program >= SIM_MOST_PROGRAMS)
 		return false;
 	text = read_call(end + 1, fault);
 	fault->number = strtoull(text, &end, 10);

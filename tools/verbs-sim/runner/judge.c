@@ -134,6 +134,7 @@ void sim_judge_run(const struct sim_options *options, struct sim_result *result,
 	list_all_left(result, left, size);
 	result->exit = verdict == SIM_EXIT_ASLEEP ? 0 : verdict;
 	for (i = 0; i < sim_world->n_programs; i++) {
+		result->calls[i] = sim_world->programs[i].calls;
 		result->exit = result->exit ? result->exit : exit_of(options, result, i);
 	}
 	result->exit = result->exit ? result->exit : verdict;

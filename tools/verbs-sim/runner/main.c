@@ -28,14 +28,18 @@ static int sweep(const struct sim_options *options, uint64_t seed)
 	struct sim_options one = *options;
 	struct sim_fault *fault = &one.faults[one.n_faults++];
 	struct sim_result result;
-	unsigned long long call;
+	unsigned long long call = 1;
 	int failed = 0, ret = sim_run(options, seed, &result);
 
 	if (ret)
 		return ret;
-	for (call = 1;; call++) {
-		if (!sim_read_sweep(options->sweep, call, fault))
-			return SIM_EXIT_USAGE;
+	if (!sim_read_sweep(options->sweep, call, fault) || !result.calls[fault->program]) {
+		fprintf(stderr, "verbs-sim: --sweep %s: no program %d has made a call\n",
+			options->sweep, fault->program);
+		return SIM_EXIT_USAGE;
+	}
+	for (;; call++) {
+		sim_read_sweep(options->sweep, call, fault);
 		failed += sim_run(&one, seed, &result) != 0;
 		ret = worse(ret, result.exit);
 		if (result.calls[fault->program] < call) /* there is no such call any more */

@@ -92,8 +92,8 @@ static int read_device(const char *text, struct sim_options *options)
 
 static int read_fault(struct sim_options *options)
 {
-	if (options->n_faults == SIM_MOST_FAULTS)
-		return refuse("more than %d times --fail", SIM_MOST_FAULTS);
+	if (options->n_faults == SIM_MOST_FAULTS - 1) /* --sweep adds one */
+		return refuse("more than %d times --fail", SIM_MOST_FAULTS - 1);
 	return sim_read_fault(optarg, &options->faults[options->n_faults++])
 		       ? 0
 		       : refuse("--fail %s: not SIDE:[CALL:]N[:HOW]", optarg);

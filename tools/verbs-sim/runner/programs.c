@@ -67,7 +67,6 @@ static void keep_status(struct sim_result *result, int number, int status)
 {
 	result->signal[number] = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 	result->status[number] = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-	result->calls[number] = sim_world->programs[number].calls;
 }
 
 /* A program has ended: what it has left is destroyed, and its peers are told. With the turn. */
