@@ -46,7 +46,8 @@ def test_it_looks_at_nothing_else(what: str) -> None:
         ("unknown-opcode", 122, "ibv_post_send of the opcode 10 is not simulated, which program 0 calls from "),
         ("spin", 123, "program 0, thread 0 has made no call for 1 s"),
         ("crash", 134, "status 134"),
-        ("restarted", 0, "status 143, calls"),  # the signal alone does not end its read
+        ("restarted", 120, "status 143, calls"),  # the signal alone does not end its read
+        ("await-sigterm", 120, "status 0, calls"),
     ],
 )
 def test_what_it_reports(which: str, status: int, said: str) -> None:
@@ -62,7 +63,7 @@ def test_what_it_reports(which: str, status: int, said: str) -> None:
         ("thread", "race", 0, "status 0"),
         ("thread", "data-race", 66, "data race"),
         ("address", "race", 0, "status 0"),
-        ("address", "use-after-end", 121, "heap-use-after-free"),  # which ends it before its channel
+        ("address", "use-after-end", 1, "heap-use-after-free"),  # which ends it before its channel
     ],
 )
 def test_sanitizers_see_what_programs_do(tool: str, which: str, status: int, said: str) -> None:
@@ -81,7 +82,7 @@ SLEEPS = "pthread_join read poll select epoll_wait write pthread_cond_wait sem_w
     [("lock-twice", ["pthread_mutex_lock"]), ("sleep-everywhere", SLEEPS.split())],  # the second ends at SIGTERM
 )
 def test_it_says_who_sleeps_where(which: str, calls: list[str]) -> None:
-    run = odd(which, "--servers", "0")
+    run = odd(which)
     said = re.findall(r"^verbs-sim: program 0, thread (\d+) sleeps in (\w+)$", run.err, re.M)
     assert run.exit == 120 and {*said} == {(str(i), call) for i, call in enumerate(calls)}, run.why()
 
@@ -145,11 +146,92 @@ def test_a_seed_decides_a_race() -> None:
     assert {"".join(sorted(out)) for out in outs} == {"abc"} and len({*outs}) == 6
 
 
-def test_each_seed_is_run_until_one_fails() -> None:
-    argv = ["tools/verbs-sim/verbs-sim", "--seeds", "5-7", "--", "build/tests/sim/odd"]
-    for which, runs in (("tick", 3), ("forget", 1)):
-        done = subprocess.run([*argv, which], cwd=TOP, capture_output=True, text=True, timeout=60, check=False)
-        assert done.stderr.count("verbs-sim --seed") == runs, done.stderr
+ODD = "build/tests/sim/odd"
+COUNT = "echo >>$RUNS; case $(wc -l <$RUNS) in"  # for sh -c: which run this is
+LEAVE_THEN_CRASH = f"{COUNT} 2) exec {ODD} forget;; 3) kill -SEGV $$;; esac"
+
+
+@pytest.mark.parametrize(
+    "options, programs, status, runs",
+    [
+        ("--seeds 5-7", [[ODD, "tick"]], 0, 3),
+        ("-q --seeds 5-7", [[ODD, "tick"]], 0, 1),
+        ("--seeds 5-7", [[ODD, "forget"]], 121, 3),
+        ("-q --seeds 5-7", [[ODD, "forget"]], 121, 2),  # the first, and the last
+        ("-q --seeds 5-7 --leaks report", [[ODD, "forget"]], 0, 1),
+        ("--seeds 5-7", [[ODD, "crash"]], 134, 1),
+        ("--seeds 5-9", [[ODD, "forget"], ["sh", "-c", f"{COUNT} 3) exit 4;; esac"]], 4, 3),
+        ("-q --seeds 5-9", [[ODD, "forget"], ["sh", "-c", f"{COUNT} 3) exit 4;; esac"]], 4, 2),
+        ("-q --sweep 1", [["sh", "-c", LEAVE_THEN_CRASH], [ODD, "tick"]], 139, 2),
+        ("-q --sweep 0", [[ODD, "forget"]], 121, 1),  # without a fault
+        ("-q --sweep 0 --leaks report", [[ODD, "forget"]], 0, 0),
+        ("-q --sweep 1", [["sh", "-c", f"{ODD} tick; true"]], 0, 0),  # what it starts is program 1
+        ("--sweep 2", [[ODD, "tick"]], 2, 1),  # there is none
+    ],
+)  # fmt: skip
+def test_the_worst_of_many_runs(options: str, programs: list[list[str]], status: int, runs: int, tmp_path: Path) -> None:
+    """What is left over ends nothing, and hides nothing."""
+    words = [word for program in programs for word in [":::", *program]][1:]
+    argv, env = ["tools/verbs-sim/verbs-sim", *options.split(), "--", *words], {**os.environ, "RUNS": str(tmp_path / "runs")}
+    done = subprocess.run(argv, cwd=TOP, env=env, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr.count(", hash ")) == (status, runs), done.stderr
+
+
+# How a program may end, what that makes of the exit status, and that of a server, which may wait until it is told to stop.
+ENDS: dict[str, tuple[list[str], int, int]] = {
+    "ends": (["true"], 0, 0),
+    "leaks": ([ODD, "forget"], 121, 121),
+    "does-wrong": (["build/tests/sim/ends", "small-cq"], 124, 124),
+    "fails": (["sh", "-c", "exit 3"], 3, 3),
+    "is-killed": (["sh", "-c", "kill -KILL $$"], 137, 137),
+    "waits": ([ODD, "await-sigterm"], 120, 0),
+    "hangs": ([ODD, "lock-twice"], 120, 120),  # also when it gets SIGTERM
+}
+FINDINGS = (0, 121, 124)  # behind any failure, from the least on
+
+
+@pytest.mark.parametrize("server", ENDS)
+@pytest.mark.parametrize("client", ENDS)
+def test_the_exit_status_of_each_combination(server: str, client: str) -> None:
+    both = [ENDS[server][2], ENDS[client][1]]
+    due = next((status for status in both if status not in FINDINGS), max(both))
+    run = simulate([ENDS[server][0], ENDS[client][0]])
+    assert run.exit == due, run.why()
+    lax = simulate([ENDS[server][0], ENDS[client][0]], "--leaks", "ignore", "--allow", "cq-overrun")
+    assert lax.exit == (0 if due in FINDINGS else due) and lax.left == "ignored" and not lax.wrong, lax.why()
+
+
+@pytest.mark.parametrize("which", ENDS)
+def test_the_exit_status_of_one(which: str) -> None:
+    run = simulate([ENDS[which][0]])
+    assert run.exit == ENDS[which][1], run.why()
+
+
+@pytest.mark.parametrize(
+    "expected, program, status, wrong",
+    [
+        ("0:134", "odd crash", 0, ""),
+        ("0:133", "odd crash", 134, ""),
+        ("1:134", "odd crash", 134, ""),
+        ("0:133 --expect 0:134", "odd crash", 0, ""),
+        ("0:3", "odd tick", 124, "program 0: status: it ended with 0, and --expect says otherwise"),
+        ("0:0", "odd tick", 0, ""),
+        ("0:0", "odd forget", 121, ""),
+        ("0:143", "odd restarted", 120, ""),
+    ],
+)
+def test_a_status_on_purpose(expected: str, program: str, status: int, wrong: str) -> None:
+    run = simulate([[f"build/tests/sim/{program.split()[0]}", *program.split()[1:]]], "--expect", *expected.split())
+    assert (run.exit, run.wrong) == (status, wrong) and f"--expect {expected}" in run.command, run.why()
+
+
+def test_findings_have_names() -> None:
+    """--help has those that the sources have."""
+    sources = "".join(file.read_text() for file in sorted((TOP / "tools/verbs-sim").glob("*/*.c")))
+    names = {text.split(": ")[0] for text in re.findall(r'\tsim_blame\([^;]*?"([^"]*)"', sources)}
+    text = subprocess.run(["tools/verbs-sim/verbs-sim", "--help"], cwd=TOP, capture_output=True, text=True, timeout=60, check=True).stdout
+    listed = re.search(r"--allow FINDING .*\n +([a-z -]+)\n", text)
+    assert listed and listed[1].split() == sorted(names), text
 
 
 @pytest.mark.parametrize(
@@ -204,11 +286,6 @@ def test_a_sweep_reports_each_run_that_went_wrong() -> None:
     assert any("status 139" in line and "fault: OPEN_UVERBS failed" in line for line in lines), lines
 
 
-def test_there_is_no_sweep_of_what_goes_wrong_without_a_fault() -> None:
-    status, lines = sweep("0", [["build/tests/sim/odd", "forget"]])
-    assert status == 121 and len(lines) == 1 and "--fail" not in lines[0]
-
-
 def test_the_test_to_copy_passes() -> None:
     """As its reader runs it."""
     argv = ["/usr/bin/python3", "-m", "pytest", "-q", "-p", "no:cacheprovider", "examples/test_echo.py"]
@@ -218,7 +295,7 @@ def test_the_test_to_copy_passes() -> None:
 
 @pytest.mark.parametrize(
     "words",
-    ["--sweep x -- true", "--servers x -- true", "--seed x -- true", "--seeds 5-4 -- true", "--fail 1 -- true", "--fail 0:1:NOTHING -- true", "--fail 0:rdma_connect -- true", "--fail 0:no_such_call:1 -- true", "--fail 0:sem_post:1 -- true", "--fail 0:1:REJECTED=x -- true", "--strategy x -- true", "--limit -1 -- true", "--", "-- :::", "-- true :::"],
+    ["--sweep x -- true", "--servers x -- true", "--seed x -- true", "--seeds 5-4 -- true", "--fail 1 -- true", "--fail 0:1:NOTHING -- true", "--fail 0:rdma_connect -- true", "--fail 0:no_such_call:1 -- true", "--fail 0:sem_post:1 -- true", "--fail 0:1:REJECTED=x -- true", "--strategy x -- true", "--limit -1 -- true", "--leaks x -- true", "--allow x -- true", "--allow -- true", "--expect 1 -- true", "--expect 0:1x -- true", "--", "-- :::", "-- true :::"],
 )
 def test_wrong_usage(words: str) -> None:
     done = subprocess.run(["tools/verbs-sim/verbs-sim", *words.split()], cwd=TOP, capture_output=True, text=True, timeout=60, check=False)
@@ -267,7 +344,7 @@ def test_what_works_only_by_chance(which: str, wrong: str) -> None:
     """The device puts up with it."""
     device = "iwarp" if which in ("read-into-own", "inline") else "roce"
     strict, lax = (simulate([["build/tests/sim/ends", which]], option, "--device", device) for option in ("--strict", "--trace"))
-    assert strict.exit == 124 and f"program 0: {wrong}" in strict.wrong, strict.why()
+    assert strict.exit == 124 and re.search(rf"program 0: [a-z-]+: {re.escape(wrong)}", strict.wrong), strict.why()
     assert lax.exit != 124 or which == "small-cq", lax.why()
 
 
@@ -278,7 +355,7 @@ def test_a_flush_that_was_polled_is_over() -> None:
 
 def test_a_completion_queue_that_overruns() -> None:
     run = simulate([["build/tests/sim/ends", "small-cq"]])
-    assert (run.exit, run.wrong) == (124, "program 0: a CQ of 1 entries overruns"), run.why()
+    assert (run.exit, run.wrong) == (124, "program 0: cq-overrun: a CQ of 1 entries overruns"), run.why()
 
 
 @pytest.mark.parametrize("program", ["odd", "odd-address", "odd-thread"])
