@@ -144,6 +144,45 @@ void sim_report(const struct sim_options *options, struct sim_result *result)
 
 /* ---- A run that does not end ---- */
 
+/* Completions that no event will tell of: the commonest cause is an event that came before them. */
+static void say_what_nobody_tells(void)
+{
+	const struct sim_object *object;
+	const struct sim_cq *cq;
+	bool solicited, armed;
+
+	SIM_EACH(object, SIM_CQ)
+	{
+		cq = (const struct sim_cq *)object;
+		if (!cq->channel || !sim_pending(cq) || object->queued)
+			continue;
+		armed = cq->ring.entries ? sim_siw_is_armed(&cq->ring, &solicited) : cq->armed;
+		fprintf(stderr,
+			"verbs-sim: program %d: CQ %u is %s, and has completions: no event tells of them\n",
+			object->program->number, object->number,
+			armed ? "armed for the next one" : "not armed");
+	}
+}
+
+static void say_what_is_unread(void)
+{
+	static const enum sim_kind channels[] = { SIM_COMP_CHANNEL, SIM_EVENT_CHANNEL,
+						  SIM_CONTEXT };
+	const struct sim_object *object;
+	size_t i;
+
+	for (i = 0; i < sizeof(channels) / sizeof(channels[0]); i++) {
+		SIM_EACH(object, channels[i])
+		{
+			if (!TAILQ_EMPTY(&((const struct sim_channel *)object)->events))
+				fprintf(stderr,
+					"verbs-sim: program %d: an event of %s %u is not read\n",
+					object->program->number, sim_kind_names[channels[i]],
+					object->number);
+		}
+	}
+}
+
 void sim_say_who_sleeps(void)
 {
 	const struct sim_thread *thread = sim_world->threads;
@@ -155,6 +194,8 @@ void sim_say_who_sleeps(void)
 				thread->state == SIM_THREAD_ASLEEP ? "sleeps in" : "goes on in",
 				thread->call);
 	}
+	say_what_nobody_tells();
+	say_what_is_unread();
 }
 
 /* ---- The state of a run, as JSON ---- */
