@@ -87,6 +87,22 @@ def test_it_says_who_sleeps_where(which: str, calls: list[str]) -> None:
     assert run.exit == 120 and {*said} == {(str(i), call) for i, call in enumerate(calls)}, run.why()
 
 
+@pytest.mark.parametrize("device", ["roce", "iwarp"])
+@pytest.mark.parametrize(
+    "which, sleeps, reason",
+    [
+        ("lose-wake-up", "ibv_get_cq_event", r"CQ \d is armed for the next one, and has completions: no event tells of them"),
+        ("forget-to-arm", "ibv_get_cq_event", r"CQ \d is not armed, and has completions: no event tells of them"),
+        ("read-no-event", "pause", r"an event of event channel \d is not read"),
+    ],
+)
+def test_it_says_why_nobody_wakes(which: str, sleeps: str, reason: str, device: str) -> None:
+    run = simulate([["build/tests/sim/ends", which]], "--device", device)
+    lines = run.err.splitlines()
+    assert run.exit == 120 and lines[0] == f"verbs-sim: program 0, thread 0 sleeps in {sleeps}", run.why()
+    assert len(lines) == 2 and re.fullmatch(f"verbs-sim: program 0: {reason}", lines[1]), run.why()
+
+
 def test_servers_sleep_when_all_clients_have_left() -> None:
     server, client = pair(PING_SR_3, 2)
     assert "sleeps in" not in simulate([[*server, "-n", "0"], client]).err

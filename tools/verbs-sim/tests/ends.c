@@ -345,6 +345,46 @@ static int read_into_own(void)
 	return 0;
 }
 
+/* ---- What waits forever ---- */
+
+/* Two messages, one event, and one completion polled. */
+static int await_another_event(bool arms)
+{
+	struct ibv_cq *cq;
+	struct ibv_wc wc;
+	void *context;
+	int i;
+
+	ends.receives = 2;
+	connect_both();
+	must(!ibv_req_notify_cq(ends.server.cq, 0), "ibv_req_notify_cq");
+	for (i = 0; i < 2; i++)
+		must(!post_send(&ends.client, 64, 0), "ibv_post_send");
+	usleep(1000);
+	must(ibv_poll_cq(ends.client.cq, 1, &wc) && ibv_poll_cq(ends.client.cq, 1, &wc), "sent");
+	must(!ibv_get_cq_event(ends.server.channel, &cq, &context), "ibv_get_cq_event");
+	must(!arms || !ibv_req_notify_cq(cq, 0), "ibv_req_notify_cq");
+	must(ibv_poll_cq(cq, 1, &wc), "received");
+	return ibv_get_cq_event(ends.server.channel, &cq, &context);
+}
+
+static int lose_wake_up(void)
+{
+	return await_another_event(true);
+}
+
+static int forget_to_arm(void)
+{
+	return await_another_event(false);
+}
+
+static int read_no_event(void)
+{
+	connect_both();
+	must(!rdma_disconnect(ends.client.id), "rdma_disconnect");
+	return pause();
+}
+
 static const struct {
 	const char *name;
 	int (*run)(void);
@@ -371,6 +411,9 @@ static const struct {
 	{ "inline", send_inline },
 	{ "close-early", close_early },
 	{ "send-to-nobody", send_to_nobody },
+	{ "lose-wake-up", lose_wake_up },
+	{ "forget-to-arm", forget_to_arm },
+	{ "read-no-event", read_no_event },
 };
 
 int main(int argc, char **argv)
