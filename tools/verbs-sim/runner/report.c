@@ -94,6 +94,21 @@ static void warn_of_real_time(void)
 	}
 }
 
+/* A run whose fault did not happen has shown nothing. The last run of a sweep is one. */
+static void warn_of_faults(const struct sim_options *options)
+{
+	const struct sim_fault *fault = sim_world->faults;
+	uint64_t calls;
+
+	for (; fault < sim_world->faults + options->n_faults && !options->sweep; fault++) {
+		calls = *fault->call ? fault->seen : sim_world->programs[fault->program].calls;
+		if (calls < fault->number)
+			fprintf(stderr,
+				"verbs-sim: --fail %s did not happen: program %d made %llu such calls\n",
+				fault->text, fault->program, (unsigned long long)calls);
+	}
+}
+
 static void print_verdict(const struct sim_result *result)
 {
 	int i;
@@ -124,6 +139,7 @@ void sim_report(const struct sim_options *options, struct sim_result *result)
 	    (options->sweep || sim_world->seed != options->last_seed))
 		return;
 	warn_of_real_time();
+	warn_of_faults(options);
 	fprintf(stderr, "verbs-sim: ");
 	if (sim_world->verdict)
 		print_verdict(result);
