@@ -259,6 +259,13 @@ def test_how_a_call_fails(how: str, fault: str) -> None:
     assert fault in run.fault and f"--fail 1:rdma_create_id:1:{how}" in run.command
 
 
+@pytest.mark.parametrize("fault, calls", [("0:read:4", 3), ("0:4", 3), ("1:1", 0), ("0:read:3:PORT_ERR", None), ("0:3:PORT_ERR", None)])
+def test_a_fault_that_does_not_happen(fault: str, calls: int | None) -> None:
+    run = odd("tick", "--fail", fault)
+    said = re.findall(r"^verbs-sim: --fail (\S+) did not happen: program \d made (\d+) such calls$", run.err, re.M)
+    assert not run.exit and said == ([] if calls is None else [(fault, str(calls))]), run.why()
+
+
 def test_a_completion_with_an_error() -> None:
     """Whose it was says so, and both end: the server with 0, as it may serve others."""
     run = simulate(pair(PING_SR_3, 5), "--fail", "1:30:RETRY_EXC_ERR")
