@@ -21,6 +21,19 @@ static void refuse(const char *why, int error)
 	_exit(127);
 }
 
+/* The runner loads this library, too, but does not preload it. */
+static void refuse_alone(void)
+{
+	const char *preloaded = getenv("LD_PRELOAD");
+
+	if (!preloaded || !strstr(preloaded, "libverbs-sim.so"))
+		return;
+	fputs("verbs-sim: libverbs-sim.so simulates nothing if it is only preloaded: start the program "
+	      "by \"verbs-sim -- PROGRAM\", without LD_PRELOAD\n",
+	      stderr);
+	_exit(127);
+}
+
 static void map_world(const char *path)
 {
 	int fd = open(path, O_RDWR | O_CLOEXEC);
@@ -101,8 +114,10 @@ __attribute__((constructor)) static void join_world(void)
 	const char *path = getenv(SIM_WORLD_VARIABLE), *number = getenv(SIM_PROGRAM_VARIABLE);
 	struct sim_program *program;
 
-	if (!path || !number)
+	if (!path || !number) {
+		refuse_alone();
 		return;
+	}
 	map_world(path);
 	program = &sim_world->programs[atoi(number)];
 	if (!program->pid || program->pid == getpid())
