@@ -219,8 +219,9 @@ void sim_end_waiting(struct sim_run *run)
 		return;
 	}
 	sim_say_who_sleeps();
-	sim_decide(SIM_VERDICT_ASLEEP, "step %d: program %d has not said %s", steps->number,
-		   steps->program, steps->text);
+	sim_decide(SIM_VERDICT_ASLEEP, "step %d: program %d has not said %s%s", steps->number,
+		   steps->program, steps->text,
+		   steps->stream == 1 ? ", or keeps it in a buffer of its own" : "");
 }
 
 static void watch(struct sim_run *run, bool watched)
