@@ -325,6 +325,12 @@ def test_wrong_usage(words: str) -> None:
     assert done.returncode == 2 and "see verbs-sim --help" in done.stderr
 
 
+def test_the_library_alone() -> None:
+    env = {**os.environ, "LD_PRELOAD": str(TOP / "tools/verbs-sim/libverbs-sim.so")}
+    done = subprocess.run([ODD, "tick"], cwd=TOP, env=env, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 127 and 'start the program by "verbs-sim -- PROGRAM"' in done.stderr, done.stderr
+
+
 def test_a_program_that_does_not_exist() -> None:
     assert simulate([["./no-such-program"]]).exit == 127
 
@@ -444,6 +450,12 @@ def test_a_program_that_was_stopped_goes_on(tmp_path: Path) -> None:
 def test_steps_that_cannot_be_done(tmp_path: Path, line: str, status: int, said: str) -> None:
     run = steps(tmp_path, f"start {SERVER}", line)
     assert run.exit == status and said in f"{run.reason} status {'/'.join(map(str, run.statuses))}", run.why()
+
+
+def test_a_step_sees_each_line_on_stdout(tmp_path: Path) -> None:
+    """Though it is a file, of which C's library would make a block-buffered stream."""
+    run = steps(tmp_path, f"start {ODD} await-sigterm", "until 0 out 1 ready", "signal 0 SIGKILL")
+    assert (run.exit, run.out) == (137, "ready\n"), run.why()
 
 
 def test_stdout_is_full() -> None:

@@ -279,6 +279,7 @@ static int await_sigterm(void)
 	struct sigaction action = { .sa_handler = on_sigterm };
 
 	sigaction(SIGTERM, &action, NULL);
+	puts("ready");
 	poll(NULL, 0, -1);
 	return 0;
 }
