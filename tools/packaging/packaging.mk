@@ -22,7 +22,7 @@ SHARED = $(TWO_FILES)/$(SONAME).$(VERSION)
 # Another one than before, if there was another commit.
 $(BUILD)/commit: FORCE
 	@tools/packaging/commit $@
-VERSIONED = $(addprefix $(BUILD)/,program/options.o tools/verbs-trace/tool/launcher.o)
+VERSIONED = $(addprefix $(BUILD)/,program/options.o tools/verbs-trace/tool/launcher.o tools/verbs-sim/runner/options.o)
 $(VERSIONED): $(BUILD)/commit
 $(VERSIONED): override CPPFLAGS += -DOUR_VERSION='"$(VERSION), commit $(shell tools/packaging/commit)"'
 

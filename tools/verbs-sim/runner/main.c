@@ -72,5 +72,5 @@ int main(int argc, char **argv)
 	     seed++)
 		ret = worse(ret, options.sweep ? sweep(&options, seed)
 					       : sim_run(&options, seed, &result));
-	return ret;
+	return sim_write_junit(&options) && !ret ? SIM_EXIT_BROKEN : ret;
 }

@@ -16,6 +16,10 @@
 
 #define LIBRARY "libverbs-sim.so"
 
+#ifndef OUR_VERSION /* with the commit: install/install.mk */
+#define OUR_VERSION "not known"
+#endif
+
 static int refuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 static int refuse(const char *format, ...)
@@ -166,12 +170,18 @@ static int read_option(int option, struct sim_options *options)
 			return refuse("--patience %s: no number", optarg);
 		options->patience_ns = (uint64_t)seconds * 1000000000;
 		return 0;
+	case 'j':
+		options->junit = optarg;
+		return 0;
 	case 'T':
 		options->steps = optarg;
 		return 0;
 	case 'q':
 		options->quiet = true;
 		return 0;
+	case 'v':
+		puts("verbs-sim " OUR_VERSION);
+		return -1;
 	case 'h':
 		sim_print_usage();
 		return -1;
@@ -263,6 +273,7 @@ int sim_read_options(int argc, char **argv, struct sim_options *options)
 		{ "leaks", required_argument, NULL, 'k' },
 		{ "allow", required_argument, NULL, 'a' },
 		{ "expect", required_argument, NULL, 'e' },
+		{ "junit", required_argument, NULL, 'j' },
 		{ "servers", required_argument, NULL, 'n' },
 		{ "trace", no_argument, NULL, 't' },
 		{ "strict", no_argument, NULL, 'x' },
@@ -271,6 +282,7 @@ int sim_read_options(int argc, char **argv, struct sim_options *options)
 		{ "limit", required_argument, NULL, 'l' },
 		{ "patience", required_argument, NULL, 'p' },
 		{ "quiet", no_argument, NULL, 'q' },
+		{ "version", no_argument, NULL, 'v' },
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};

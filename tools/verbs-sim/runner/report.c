@@ -18,35 +18,34 @@ static void print_command(const struct sim_options *options)
 	uint32_t n;
 	int i;
 
-	fprintf(stderr, "verbs-sim --seed %llu", (unsigned long long)sim_world->seed);
+	sim_say("verbs-sim --seed %llu", (unsigned long long)sim_world->seed);
 	for (n = 0; n < options->n_devices; n++) {
 		if (!strcmp(options->devices[n], "iwarp"))
-			fprintf(stderr, " --iwarp");
+			sim_say(" --iwarp");
 		else
-			fprintf(stderr, " --device %s", options->devices[n]);
+			sim_say(" --device %s", options->devices[n]);
 	}
 	if (options->strict)
-		fprintf(stderr, " --strict");
+		sim_say(" --strict");
 	if (options->strategy)
-		fprintf(stderr, " --strategy %s", sim_strategies[options->strategy]);
+		sim_say(" --strategy %s", sim_strategies[options->strategy]);
 	if (options->leaks)
-		fprintf(stderr, " --leaks %s", sim_leaks_ways[options->leaks]);
+		sim_say(" --leaks %s", sim_leaks_ways[options->leaks]);
 	for (; sscanf(name, " %31s", one) == 1; name = strstr(name, one) + strlen(one))
-		fprintf(stderr, " --allow %s", one);
+		sim_say(" --allow %s", one);
 	for (i = 0; i < options->n_expected; i++)
-		fprintf(stderr, " --expect %d:%d", options->expected[i].program,
+		sim_say(" --expect %d:%d", options->expected[i].program,
 			options->expected[i].status);
 	if (options->says_servers)
-		fprintf(stderr, " --servers %d", options->servers);
+		sim_say(" --servers %d", options->servers);
 	for (i = 0; i < options->n_faults; i++)
-		fprintf(stderr, " --fail %s", options->faults[i].text);
+		sim_say(" --fail %s", options->faults[i].text);
 	if (options->steps)
-		fprintf(stderr, " --steps %s", options->steps);
+		sim_say(" --steps %s", options->steps);
 	if (*options->words)
-		fprintf(stderr, " --");
+		sim_say(" --");
 	for (word = options->words; *word; word++)
-		fprintf(stderr,
-			strpbrk(*word, " \t\n'\"\\$`*?&|;<>(){}#") || !**word ? " '%s'" : " %s",
+		sim_say(strpbrk(*word, " \t\n'\"\\$`*?&|;<>(){}#") || !**word ? " '%s'" : " %s",
 			*word);
 }
 
@@ -54,17 +53,16 @@ static void print_programs(const struct sim_result *result)
 {
 	int i;
 
-	fprintf(stderr, "status");
+	sim_say("status");
 	for (i = 0; i < sim_world->n_programs; i++) {
 		if (!sim_world->programs[i].forked)
-			fprintf(stderr, "%c%d", i ? '/' : ' ', result->status[i]);
+			sim_say("%c%d", i ? '/' : ' ', result->status[i]);
 	}
-	fprintf(stderr, ", calls");
+	sim_say(", calls");
 	for (i = 0; i < sim_world->n_programs; i++) {
 		if (sim_world->programs[i].forked)
 			continue;
-		fprintf(stderr, "%c%llu", i ? '/' : ' ',
-			(unsigned long long)sim_world->programs[i].calls);
+		sim_say("%c%llu", i ? '/' : ' ', (unsigned long long)sim_world->programs[i].calls);
 	}
 }
 
@@ -76,7 +74,7 @@ static void print_told(void)
 	for (i = 0; i < sim_world->n_programs; i++) {
 		if (!sim_world->programs[i].told)
 			continue;
-		fprintf(stderr, "%s%d", before, i);
+		sim_say("%s%d", before, i);
 		before = "/";
 	}
 }
@@ -87,8 +85,7 @@ static void warn_of_real_time(void)
 
 	for (i = 0; i < sim_world->n_programs; i++) {
 		if (sim_world->programs[i].real_counter)
-			fprintf(stderr,
-				"verbs-sim: program %d may read the processor's counter, which shows real "
+			sim_say("verbs-sim: program %d may read the processor's counter, which shows real "
 				"time on this machine: the same seed may be another run\n",
 				i);
 	}
@@ -103,8 +100,7 @@ static void warn_of_faults(const struct sim_options *options)
 	for (; fault < sim_world->faults + options->n_faults && !options->sweep; fault++) {
 		calls = *fault->call ? fault->seen : sim_world->programs[fault->program].calls;
 		if (calls < fault->number)
-			fprintf(stderr,
-				"verbs-sim: --fail %s did not happen: program %d made %llu such calls\n",
+			sim_say("verbs-sim: --fail %s did not happen: program %d made %llu such calls\n",
 				fault->text, fault->program, (unsigned long long)calls);
 	}
 }
@@ -113,10 +109,10 @@ static void print_verdict(const struct sim_result *result)
 {
 	int i;
 
-	fprintf(stderr, "%s", sim_world->reason);
+	sim_say("%s", sim_world->reason);
 	for (i = 0; i < sim_world->n_programs; i++) {
 		if (!result->killed[i] && result->status[i])
-			fprintf(stderr, ", program %d ended with %d", i, result->status[i]);
+			sim_say(", program %d ended with %d", i, result->status[i]);
 	}
 }
 
@@ -135,27 +131,27 @@ void sim_report(const struct sim_options *options, struct sim_result *result)
 	char left[1024];
 
 	sim_judge_run(options, result, left, sizeof(left));
-	if ((!result->exit || is_known_leak(result, left)) && options->quiet &&
-	    (options->sweep || sim_world->seed != options->last_seed))
-		return;
+	sim_mute(options->quiet && (!result->exit || is_known_leak(result, left)) &&
+		 (options->sweep || sim_world->seed != options->last_seed));
 	warn_of_real_time();
 	warn_of_faults(options);
-	fprintf(stderr, "verbs-sim: ");
+	sim_say("verbs-sim: ");
 	if (sim_world->verdict)
 		print_verdict(result);
 	else
 		print_programs(result);
 	print_told();
 	if (*sim_world->done)
-		fprintf(stderr, ", fault: %s", sim_world->done);
+		sim_say(", fault: %s", sim_world->done);
 	if (*sim_world->wrong)
-		fprintf(stderr, ", wrong: %s", sim_world->wrong);
+		sim_say(", wrong: %s", sim_world->wrong);
 	if (*sim_world->missing)
-		fprintf(stderr, ", not simulated: %s", sim_world->missing);
-	fprintf(stderr, ", left over: %s, %.3f ms, hash %016llx: ", *left ? left : "nothing",
+		sim_say(", not simulated: %s", sim_world->missing);
+	sim_say(", left over: %s, %.3f ms, hash %016llx: ", *left ? left : "nothing",
 		(double)sim_world->now_ns / 1000000, (unsigned long long)sim_world->hash);
 	print_command(options);
-	fputc('\n', stderr);
+	sim_say("\n");
+	sim_mute(false);
 }
 
 /* ---- A run that does not end ---- */
@@ -173,8 +169,7 @@ static void say_what_nobody_tells(void)
 		if (!cq->channel || !sim_pending(cq) || object->queued)
 			continue;
 		armed = cq->ring.entries ? sim_siw_is_armed(&cq->ring, &solicited) : cq->armed;
-		fprintf(stderr,
-			"verbs-sim: program %d: CQ %u is %s, and has completions: no event tells of them\n",
+		sim_say("verbs-sim: program %d: CQ %u is %s, and has completions: no event tells of them\n",
 			object->program->number, object->number,
 			armed ? "armed for the next one" : "not armed");
 	}
@@ -191,8 +186,7 @@ static void say_what_is_unread(void)
 		SIM_EACH(object, channels[i])
 		{
 			if (!TAILQ_EMPTY(&((const struct sim_channel *)object)->events))
-				fprintf(stderr,
-					"verbs-sim: program %d: an event of %s %u is not read\n",
+				sim_say("verbs-sim: program %d: an event of %s %u is not read\n",
 					object->program->number, sim_kind_names[channels[i]],
 					object->number);
 		}
@@ -205,8 +199,8 @@ void sim_say_who_sleeps(void)
 
 	for (; thread < sim_world->threads + sim_world->n_threads; thread++) {
 		if (thread->state == SIM_THREAD_ASLEEP || thread->state == SIM_THREAD_READY)
-			fprintf(stderr, "verbs-sim: program %d, thread %u %s %s\n",
-				thread->program->number, thread->number,
+			sim_say("verbs-sim: program %d, thread %u %s %s\n", thread->program->number,
+				thread->number,
 				thread->state == SIM_THREAD_ASLEEP ? "sleeps in" : "goes on in",
 				thread->call);
 	}

@@ -146,10 +146,12 @@ int sim_run(const struct sim_options *options, uint64_t seed, struct sim_result 
 	*result = (struct sim_result){ .exit = 0 };
 	set_up_world(options, seed);
 	sim_world->help.serves = options->users;
+	sim_begin_case(options);
 	run.helper = options->users ? sim_start_helper() : 0;
 	run_to_end(&run);
 	sim_end_helper(run.helper);
 	sim_report(options, result);
+	sim_end_case(options, result->exit);
 	munmap(sim_world, SIM_WORLD_SIZE);
 	close(run.world_fd);
 	return result->exit;

@@ -48,6 +48,7 @@ struct sim_options {
 	struct sim_expected expected[SIM_MOST_EXPECTED];
 	int n_expected;
 	char allowed[256]; /* as sim_world->allowed */
+	const char *junit; /* the file of test cases, or NULL */
 	int servers;       /* so many programs may run until they are told to stop */
 	bool says_servers; /* the command line does */
 	int gdb;           /* the program to debug, or -1 */
@@ -149,6 +150,21 @@ void sim_judge_run(const struct sim_options *options, struct sim_result *result,
 
 /* Judges the run, and prints the line at the end. */
 void sim_report(const struct sim_options *options, struct sim_result *result);
+
+/* ---- What is said of a run, for people and for CI: junit.c ---- */
+
+/* Prints on stderr; with --junit, it is part of the test case, too. */
+void sim_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Muted, it prints nothing on stderr. */
+void sim_mute(bool mute);
+
+/* With --junit each run is a test case, which fails if the exit status is not 0. */
+void sim_begin_case(const struct sim_options *options);
+void sim_end_case(const struct sim_options *options, int status);
+
+/* Writes the file of --junit. Returns 0, or an errno value, after a message. */
+int sim_write_junit(const struct sim_options *options);
 
 /* Starts a program in a new process; returns its pid. */
 pid_t sim_start(const struct sim_options *options, int number, int world_fd, char **argv,
