@@ -100,6 +100,7 @@ bin/%:
 PRODUCTS = verbs-trace verbs-sim devices capture site packaging
 TOOLS = $(BUILT_verbs-trace) $(BUILT_verbs-sim)
 include $(foreach one,$(PRODUCTS),tools/$(one)/$(one).mk) tests/tests.mk course/course.mk
+verbs-sim verbs-trace: %: bin/%
 DEFAULT = $(PROGRAMS) $(ONE_FILE) $(BUILT_devices) $(EXAMPLES) $(TOOLS) $(COMMANDS)
 
 # For editors: see tools/compile-commands. make -n runs each recipe that says $(MAKE): this one must not run then.
