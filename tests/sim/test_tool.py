@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import tempfile
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from sim.simulation import ADDRESS, TOP, Run, pair, read, simulate, skip_if_real
@@ -239,6 +240,36 @@ def test_the_exit_status_of_one(which: str) -> None:
 def test_a_status_on_purpose(expected: str, program: str, status: int, wrong: str) -> None:
     run = simulate([[f"build/tests/sim/{program.split()[0]}", *program.split()[1:]]], "--expect", *expected.split())
     assert (run.exit, run.wrong) == (status, wrong) and f"--expect {expected}" in run.command, run.why()
+
+
+@pytest.mark.parametrize(
+    "options, which, status, names, failures",
+    [
+        ("--sweep 0", "tick", 0, ["seed 1", "seed 1 --fail 0:1", "seed 1 --fail 0:2", "seed 1 --fail 0:3", "seed 1 --fail 0:4"], {}),
+        ("--seeds 2-4", "forget", 121, ["seed 2", "seed 3", "seed 4"], {"seed 2": "1 cm_id", "seed 3": "1 cm_id", "seed 4": "1 cm_id"}),
+        ("--seeds 2-4", "lock-twice", 120, ["seed 2"], {"seed 2": "program 0, thread 0 sleeps in pthread_mutex_lock"}),
+    ],
+)
+def test_a_case_for_each_run(options: str, which: str, status: int, names: list[str], failures: dict[str, str], tmp_path: Path) -> None:
+    file = tmp_path / "junit.xml"
+    argv = ["tools/verbs-sim/verbs-sim", "-q", *options.split(), "--junit", str(file), "--", ODD, which, ":::", "true", '<&">']
+    done = subprocess.run(argv, cwd=TOP, capture_output=True, text=True, timeout=60, check=False)
+    suite = ElementTree.parse(file).getroot()
+    cases = {case.attrib["name"]: case for case in suite}
+    assert done.returncode == status and [*cases] == names and {case.attrib["classname"] for case in suite} == {f'{ODD} {which} ::: true <&">'}
+    said = {name: case.findtext("failure", "") for name, case in cases.items() if len(case)}
+    assert said.keys() == failures.keys() and all(failures[name] in text for name, text in said.items()), said
+    assert (suite.attrib["tests"], suite.attrib["failures"]) == (str(len(names)), str(len(failures)))
+
+
+def test_a_file_that_cannot_be_written() -> None:
+    argv = ["tools/verbs-sim/verbs-sim", "--junit", "/dev/full", "--", ODD, "tick"]
+    assert subprocess.run(argv, cwd=TOP, capture_output=True, timeout=60, check=False).returncode == 125
+
+
+def test_its_version() -> None:
+    done = subprocess.run(["tools/verbs-sim/verbs-sim", "--version"], cwd=TOP, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0 and re.fullmatch(r"verbs-sim [\d.]+, commit [0-9a-f]+(-dirty)?\n", done.stdout), done
 
 
 def test_findings_have_names() -> None:
