@@ -98,7 +98,7 @@ def ended_badly(run: Run, side: int, statuses: set[int]) -> str:
         return f"it left over: {', '.join(left)}" if left else f"what it does works by chance: {', '.join(wrong)}"
     if side and side in run.told:
         return "it did not end by itself"
-    if run.exit in OF_ITS_OWN and run.exit not in (LEFT, WRONG):
+    if run.reason or (run.exit in OF_ITS_OWN and run.exit not in (LEFT, WRONG)):
         return run.reason or f"verbs-sim ended with status {run.exit}; programs that had to be told to stop: {run.told}"
     return "" if {*run.statuses} <= statuses else f"server and client exited with {run.statuses}"
 

@@ -35,7 +35,7 @@ class Run:
     """What came of one."""
 
     exit: int
-    statuses: list[int]  # of the programs
+    statuses: list[int]  # of the programs; [-1] if the run ended before they did
     calls: list[int]  # that they made
     reason: str  # why it ended before the programs did, or empty
     told: list[int]  # programs that were told to stop, as all slept
@@ -78,7 +78,7 @@ def read(argv: list[str], status: int, out: str, err: str) -> Run:
     )
     said = "".join(f"{line}\n" for line in lines)
     return Run(
-        status, statuses, calls, found["reason"] or "", told, found["wrong"] or "", found["missing"] or "", found["fault"] or "", found["left"], float(found["ms"]),
+        status, statuses or [-1], calls, found["reason"] or "", told, found["wrong"] or "", found["missing"] or "", found["fault"] or "", found["left"], float(found["ms"]),
         found["hash"], out, said, found["command"],
     )  # fmt: skip
 
