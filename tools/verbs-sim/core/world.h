@@ -351,7 +351,7 @@ void sim_report_missing(const char *format, ...) __attribute__((format(printf, 1
 
 /*
  * Notes for the last line that a program has done something wrong; once, however often it does. The
- * text begins with the name of the finding, for --allow, and a colon: runner/options.c has a list.
+ * text begins with the name of the finding and a colon; runner/runner.h lists the names.
  */
 void sim_blame(const struct sim_program *program, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

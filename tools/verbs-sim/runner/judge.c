@@ -68,7 +68,7 @@ static bool is_sent(const struct sim_options *options, const struct sim_result *
 	       fault->kind == SIM_FAULT_SIGNAL && fault->value == result->signal[number];
 }
 
-/* Does --expect say that the program ends with this status? -1: with any. */
+/* Returns true if --expect names this status for the program; -1: any status. */
 static bool is_expected(const struct sim_options *options, int number, int status)
 {
 	const struct sim_expected *one = options->expected;

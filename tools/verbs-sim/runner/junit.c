@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What is said of runs: on stderr, and in a file in JUnit's format, with a test case for each run. See
- * runner.h.
+ * Prints what is said of runs on stderr, and writes the file of --junit, which has a test case for each
+ * run. See runner.h.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -71,6 +71,8 @@ static void print_names(const struct sim_options *options)
 		print_escaped(*word);
 		fputs(word[1] ? " " : "", cases);
 	}
+	if (!*options->words) /* all programs are started by steps */
+		print_escaped(options->steps);
 	fprintf(cases, "\" name=\"seed %llu", (unsigned long long)sim_world->seed);
 	for (i = 0; i < options->n_faults; i++) {
 		fputs(" --fail ", cases);

@@ -12,7 +12,7 @@ static void on_signal(int number)
 	(void)number; /* it ends a wait */
 }
 
-/* Of two exit statuses the worse: what is left over hides nothing else. */
+/* Returns the worse of two exit statuses. 121 hides no other; of others, the first is the worse. */
 static int worse(int one, int other)
 {
 	return one && one != SIM_EXIT_LEFT ? one : other ? other : one;

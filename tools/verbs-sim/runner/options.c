@@ -299,7 +299,7 @@ int sim_read_options(int argc, char **argv, struct sim_options *options)
 			return ret;
 	}
 	ret = read_programs(argv + optind, options);
-	if (!options->says_servers) /* of a single program nobody else waits for the end */
+	if (!options->says_servers) /* a program that runs alone serves nobody */
 		options->servers = options->n_programs != 1 || options->steps;
 	ret = ret ? ret : find_library(options);
 	return ret ? ret : check_calls(options);

@@ -116,7 +116,7 @@ static void print_verdict(const struct sim_result *result)
 	}
 }
 
-/* Is all that is wrong with this run left over, as it was in the last run that said so? */
+/* Returns true if the run has only left something over, the same as the run before that did so. */
 static bool is_known_leak(const struct sim_result *result, const char *left)
 {
 	static char last[1024];
@@ -156,7 +156,7 @@ void sim_report(const struct sim_options *options, struct sim_result *result)
 
 /* ---- A run that does not end ---- */
 
-/* Completions that no event will tell of: the commonest cause is an event that came before them. */
+/* Names each CQ with completions for which no event will come: the usual lost wake-up. */
 static void say_what_nobody_tells(void)
 {
 	const struct sim_object *object;
@@ -175,6 +175,7 @@ static void say_what_nobody_tells(void)
 	}
 }
 
+/* Names each channel with an event that the program has not read. */
 static void say_what_is_unread(void)
 {
 	static const enum sim_kind channels[] = { SIM_COMP_CHANNEL, SIM_EVENT_CHANNEL,

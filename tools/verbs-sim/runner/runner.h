@@ -156,7 +156,7 @@ void sim_report(const struct sim_options *options, struct sim_result *result);
 /* Prints on stderr; with --junit, it is part of the test case, too. */
 void sim_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Muted, it prints nothing on stderr. */
+/* While muted, sim_say prints nothing on stderr. */
 void sim_mute(bool mute);
 
 /* With --junit each run is a test case, which fails if the exit status is not 0. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What --help prints. See runner.h.
+ * The text of --help. See runner.h.
  */
 #include <stdio.h>
 
