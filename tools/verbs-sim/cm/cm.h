@@ -42,6 +42,7 @@ enum sim_message_kind {
 	SIM_MESSAGE_REJECT,
 	SIM_MESSAGE_DISCONNECT,
 	SIM_MESSAGE_DISCONNECTED, /* RoCE: the answer to that */
+	SIM_MESSAGE_ESTABLISHED,  /* iWARP, of the kernel to itself: the server has answered */
 	SIM_MESSAGE_FORGET        /* RoCE, of the kernel to itself */
 };
 
@@ -175,6 +176,9 @@ void sim_deliver(struct sim_endpoint *endpoint);
 
 /* What both sides have said, as attributes of a QP. */
 void sim_agree(const struct sim_endpoint *endpoint, struct ibv_qp_attr *attr);
+
+/* The server is told that the connection stands, unless it was. */
+void sim_establish(struct sim_endpoint *server);
 
 /* Moves the QP into RTS, with that. */
 void sim_connect_qp(struct sim_endpoint *endpoint);

@@ -43,6 +43,14 @@ void sim_connect_qp(struct sim_endpoint *endpoint)
 	sim_agree(endpoint, &qp->attr);
 }
 
+void sim_establish(struct sim_endpoint *server)
+{
+	if (server->state != SIM_CM_ACCEPTED)
+		return;
+	server->state = SIM_CM_CONNECTED;
+	sim_tell(server, RDMA_CM_EVENT_ESTABLISHED, 0);
+}
+
 void sim_take_request(struct sim_cm_event *event, void *user)
 {
 	struct sim_endpoint *listener = (struct sim_endpoint *)event->head.about;
@@ -116,6 +124,7 @@ static int disconnect_iwarp(struct sim_endpoint *endpoint)
 {
 	if (!has_connection(endpoint))
 		return endpoint->was_connected ? 0 : EINVAL;
+	sim_establish(endpoint);
 	fail_qp_of(endpoint);
 	if (endpoint->peer)
 		sim_send(endpoint->peer, SIM_MESSAGE_DISCONNECT, 0, NULL);
@@ -142,6 +151,8 @@ static void lose(struct sim_endpoint *endpoint)
 
 	if (!tell && endpoint->state != SIM_CM_CONNECTING)
 		return;
+	if (sim_cm_traits(endpoint)->iwarp)
+		sim_establish(endpoint);
 	endpoint->state = SIM_CM_ENDED;
 	endpoint->was_connected = tell;
 	if (qp && !TAILQ_EMPTY(&qp->sends) && !sim_random(4))

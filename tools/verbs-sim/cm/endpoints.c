@@ -205,7 +205,8 @@ bool sim_is_cut(const struct sim_endpoint *endpoint)
 void sim_send(struct sim_endpoint *to, enum sim_message_kind kind, int status,
 	      const struct sim_terms *terms)
 {
-	bool stays = kind == SIM_MESSAGE_REQUEST || kind == SIM_MESSAGE_FORGET;
+	bool stays = kind == SIM_MESSAGE_REQUEST || kind == SIM_MESSAGE_ESTABLISHED ||
+		     kind == SIM_MESSAGE_FORGET;
 	struct sim_message *message;
 
 	if (!stays && sim_is_cut(to))
@@ -216,5 +217,5 @@ void sim_send(struct sim_endpoint *to, enum sim_message_kind kind, int status,
 	if (terms)
 		message->terms = *terms;
 	TAILQ_INSERT_TAIL(&to->inbox, message, link);
-	sim_schedule(&to->deliver, sim_world->now_ns + 20000 + sim_latency_ns(0));
+	sim_schedule(&to->deliver, sim_world->now_ns + sim_pace_ns(SIM_PACE_CM));
 }

@@ -159,10 +159,8 @@ static void arrive(struct sim_endpoint *endpoint, const struct sim_message *mess
 			reply_arrives(endpoint, &message->terms);
 		break;
 	case SIM_MESSAGE_READY:
-		if (endpoint->state == SIM_CM_ACCEPTED) {
-			endpoint->state = SIM_CM_CONNECTED;
-			sim_tell(endpoint, RDMA_CM_EVENT_ESTABLISHED, 0);
-		}
+	case SIM_MESSAGE_ESTABLISHED:
+		sim_establish(endpoint);
 		break;
 	case SIM_MESSAGE_REJECT:
 		if (endpoint->datagram)
@@ -191,7 +189,7 @@ void sim_deliver(struct sim_endpoint *endpoint)
 
 	TAILQ_REMOVE(&endpoint->inbox, message, link);
 	if (!TAILQ_EMPTY(&endpoint->inbox))
-		sim_schedule(&endpoint->deliver, sim_world->now_ns + sim_latency_ns(0));
+		sim_schedule(&endpoint->deliver, sim_world->now_ns + sim_pace_ns(SIM_PACE_CM));
 	arrive(endpoint, message);
 	sim_free(message);
 }

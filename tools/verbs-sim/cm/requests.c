@@ -122,10 +122,8 @@ int sim_accept(struct sim_endpoint *server, const struct sim_terms *terms)
 	sim_connect_qp(server);
 	server->state = SIM_CM_ACCEPTED;
 	sim_send(server->peer, SIM_MESSAGE_REPLY, 0, &server->offered);
-	if (sim_cm_traits(server)->iwarp) { /* nothing more comes from the client */
-		server->state = SIM_CM_CONNECTED;
-		sim_tell(server, RDMA_CM_EVENT_ESTABLISHED, 0);
-	}
+	if (sim_cm_traits(server)->iwarp) /* nothing more comes from the client */
+		sim_send(server, SIM_MESSAGE_ESTABLISHED, 0, NULL);
 	return 0;
 }
 

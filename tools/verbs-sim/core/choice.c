@@ -7,12 +7,18 @@
 
 __thread struct sim_thread *sim_me;
 
+uint64_t sim_wakes_ns(const struct sim_thread *thread)
+{
+	return thread->woken && thread->ready_ns < thread->deadline_ns ? thread->ready_ns
+								       : thread->deadline_ns;
+}
+
 static bool can_run(const struct sim_thread *thread)
 {
 	if (thread->program->stopped)
 		return false;
 	if (thread->state == SIM_THREAD_ASLEEP)
-		return thread->woken || thread->deadline_ns <= sim_world->now_ns;
+		return sim_wakes_ns(thread) <= sim_world->now_ns;
 	return thread->state == SIM_THREAD_READY;
 }
 
@@ -156,6 +162,13 @@ static bool awaits(const struct sim_thread *thread, const void *what)
 	return false;
 }
 
+static void wake_thread(struct sim_thread *thread)
+{
+	if (!thread->woken)
+		thread->ready_ns = sim_world->now_ns + sim_near_ns(thread->pace_ns);
+	thread->woken = true;
+}
+
 static void wake(const struct sim_program *program, const void *awaited, bool descriptor)
 {
 	struct sim_thread *thread = sim_world->threads;
@@ -164,7 +177,7 @@ static void wake(const struct sim_program *program, const void *awaited, bool de
 		if (thread->state != SIM_THREAD_ASLEEP || (program && thread->program != program))
 			continue;
 		if (awaits(thread, awaited) || (descriptor && !thread->n_awaited))
-			thread->woken = true;
+			wake_thread(thread);
 	}
 }
 
@@ -189,9 +202,11 @@ bool sim_signal(const struct sim_program *program, const void *condition)
 		    !thread->signalled && !sim_random(++found))
 			chosen = thread;
 	}
-	if (chosen)
-		chosen->woken = chosen->signalled = true;
-	return chosen;
+	if (!chosen)
+		return false;
+	chosen->signalled = true;
+	wake_thread(chosen);
+	return true;
 }
 
 /* ---- Waking: by a signal ---- */
@@ -225,5 +240,5 @@ void sim_send_signal(struct sim_program *program, int number)
 	struct sim_thread *thread = receiver_of(program, number);
 
 	thread->pending_signals |= 1ull << (number - 1);
-	thread->woken = true;
+	wake_thread(thread);
 }

@@ -57,6 +57,7 @@ struct sim_thread *sim_new_thread(struct sim_program *program, enum sim_thread_s
 	thread->program = program;
 	thread->number = program->n_threads++;
 	thread->priority = sim_new_priority();
+	thread->pace_ns = sim_new_pace_ns();
 	return thread;
 }
 
@@ -105,8 +106,8 @@ static bool let_time_pass(void)
 	for (i = 0; i < sim_world->n_threads; i++) {
 		if (sim_world->threads[i].state == SIM_THREAD_ASLEEP &&
 		    !sim_world->threads[i].program->stopped &&
-		    sim_world->threads[i].deadline_ns < next_ns)
-			next_ns = sim_world->threads[i].deadline_ns;
+		    sim_wakes_ns(&sim_world->threads[i]) < next_ns)
+			next_ns = sim_wakes_ns(&sim_world->threads[i]);
 	}
 	if (next_ns == SIM_FOREVER)
 		return false;
@@ -224,6 +225,7 @@ void sim_sleep(const void *const *awaited, int n, uint64_t deadline_ns)
 		sim_me->awaited[i] = awaited[i];
 	sim_me->deadline_ns = deadline_ns;
 	sim_me->woken = sim_me->pending_signals != 0;
+	sim_me->ready_ns = sim_world->now_ns;
 	sim_me->state = SIM_THREAD_ASLEEP;
 	let_others_run();
 	sim_me->state = SIM_THREAD_READY;

@@ -100,6 +100,9 @@ struct sim_task *sim_first_task(void);
 
 /* ---- Choosing, for schedule.c ---- */
 
+/* When a thread that sleeps goes on, if nothing more wakes it. */
+uint64_t sim_wakes_ns(const struct sim_thread *thread);
+
 /* Who or what goes on now; both NULL: nobody and nothing can. */
 void sim_find_next(struct sim_thread **thread, struct sim_task **task);
 

@@ -62,6 +62,43 @@ uint32_t sim_random(uint32_t below)
 	return (uint32_t)(((x * 0x2545f4914f6cdd1dull) >> 32) * below >> 32);
 }
 
+#define SHORTEST_NS 100u
+#define LENGTHS     11 /* each twice as long as the one before: 100 us at most */
+
+uint32_t sim_new_pace_ns(void)
+{
+	return SHORTEST_NS << sim_random(LENGTHS);
+}
+
+/*
+ * By turns in everything, a run would show each order that depends on two of these as rarely as both
+ * are extreme at once. Groce and others, "Swarm testing" (2012): each run has few of what all runs have.
+ */
+void sim_draw_paces(void)
+{
+	static const uint32_t preempts[] = { 2, 3, 8, 30 };
+	int pace;
+
+	sim_world->preempt = preempts[sim_random(4)];
+	for (pace = 0; pace < SIM_PACES; pace++)
+		sim_world->pace_ns[pace] = sim_new_pace_ns();
+}
+
+uint64_t sim_near_ns(uint32_t pace_ns)
+{
+	return pace_ns / 2 + sim_random(pace_ns / 2);
+}
+
+#define LATE    32 /* one of so many */
+#define LATE_NS 300000
+
+uint64_t sim_pace_ns(enum sim_pace pace)
+{
+	uint64_t late_ns = sim_random(LATE) ? 0 : sim_random(LATE_NS);
+
+	return sim_near_ns(sim_world->pace_ns[pace]) + late_ns;
+}
+
 uint32_t sim_new_priority(void)
 {
 	return sim_world->by_priority ? SIM_LOWEST + sim_random(1u << 30) : 0;

@@ -49,6 +49,17 @@ enum sim_task_kind {
 	SIM_TASK_TIMER        /* timer of a program: timerfd_create(2) */
 };
 
+/*
+ * What may be fast in one run and slow in another: the seed draws for each how long it takes at most, and
+ * for each thread how long after it was woken it goes on.
+ */
+enum sim_pace {
+	SIM_PACE_ARRIVAL,    /* of a request at the peer */
+	SIM_PACE_COMPLETION, /* of a request that has arrived */
+	SIM_PACE_CM,         /* a message of the connection manager */
+	SIM_PACES
+};
+
 /* A time that something waits for. */
 struct sim_due {
 	uint64_t ns;
@@ -88,6 +99,8 @@ struct sim_thread {
 	uint32_t number;      /* in its program, from 0 */
 	uint32_t priority;    /* by priorities: the greatest goes on */
 	uint64_t deadline_ns; /* when it wakes at the latest */
+	uint64_t ready_ns;    /* when it goes on after it was woken */
+	uint32_t pace_ns;     /* so long that may take: see enum sim_pace */
 	const void *awaited[SIM_MOST_AWAITED];
 	int n_awaited;         /* 0: any descriptor */
 	bool woken;            /* what it awaits has changed */
@@ -263,7 +276,8 @@ struct sim_world {
 	uint64_t points;  /* calls so far */
 	uint32_t in_turn; /* how often the same thread went on */
 	uint32_t preempt; /* at one call of so many another thread may go on */
-	uint64_t hash;    /* of all that has happened, in order */
+	uint32_t pace_ns[SIM_PACES];
+	uint64_t hash; /* of all that has happened, in order */
 
 	enum sim_verdict verdict;
 	char reason[200];
@@ -321,6 +335,16 @@ void *sim_widen(void *array, uint32_t *room);
 
 /* A number from 0 to `below` - 1, by the seed. */
 uint32_t sim_random(uint32_t below);
+
+/* Draws what differs from run to run: once, before the first program is added. */
+void sim_draw_paces(void);
+uint32_t sim_new_pace_ns(void);
+
+/* From half of it to all. */
+uint64_t sim_near_ns(uint32_t pace_ns);
+
+/* How long one thing of this kind takes in this run; now and then one takes much longer. */
+uint64_t sim_pace_ns(enum sim_pace pace);
 
 /* The priority of a new thread or task. Those below the lowest are given at a change: choice.c. */
 #define SIM_LOWEST 16

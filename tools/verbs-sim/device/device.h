@@ -323,8 +323,10 @@ bool sim_fits(const struct sim_recv *recv, uint32_t length);
 
 /* ---- QPs: qp.c ---- */
 
-/* How long a message of the device or of the connection manager takes. */
-uint64_t sim_latency_ns(uint64_t length);
+#define SIM_TCP_BUFFER (1 << 20) /* bytes that TCP takes before they arrive */
+
+/* How long a request of so many bytes takes to the peer. */
+uint64_t sim_arrival_ns(uint64_t length);
 
 struct sim_qp *sim_find_qp(uint32_t number);
 

@@ -45,8 +45,9 @@ struct sim_traits {
 	bool flushes_late;   /* so is a receive that is posted in the error state */
 	bool last_wqe;       /* a QP with an SRQ says that it takes no more receives */
 	bool atomic_write;   /* RC has IBV_WR_ATOMIC_WRITE */
-	bool sends_at_once;  /* UD, UC: a send has completed before the program can resize its CQ */
-	bool tells_state;    /* ibv_query_qp says the state of a QP */
+	/* What is posted has left before ibv_post_send returns, and of UD and UC has completed. */
+	bool sends_at_once;
+	bool tells_state;      /* ibv_query_qp says the state of a QP */
 	bool forgets_finished; /* completions of a QP that is destroyed vanish from its CQ */
 };
 

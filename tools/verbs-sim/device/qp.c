@@ -44,12 +44,9 @@ struct sim_qp *sim_peer_of(const struct sim_qp *qp)
 
 /* ---- Requests ---- */
 
-/* Some microseconds, and now and then much more: what is late in one run is early in another. */
-uint64_t sim_latency_ns(uint64_t length)
+uint64_t sim_arrival_ns(uint64_t length)
 {
-	uint64_t late_ns = sim_random(32) ? 0 : sim_random(300000);
-
-	return 500 + length / 4 + sim_random(2000) + late_ns;
+	return length / 4 + sim_pace_ns(SIM_PACE_ARRIVAL);
 }
 
 /* A completion has reported it, or it does not need one. */
@@ -108,13 +105,27 @@ void sim_complete_send(struct sim_qp *qp, struct sim_request *request)
 
 /* ---- Flushing ---- */
 
-/* What is on its way to the peer will not arrive, unless TCP has taken it. */
+/*
+ * Whether a request arrives though its QP ends: a driver that sends while the program posts has sent it, on
+ * iWARP as far as TCP takes it; another perhaps. One that the peer did not take is not sent again.
+ */
+static bool has_left(const struct sim_qp *qp, const struct sim_request *request)
+{
+	if (request->completed)
+		return true;
+	if (qp->halted || request->rnr_retries || request->since_ns || sim_brings_data(request))
+		return false;
+	return sim_is_iwarp(qp) ? qp->ahead + request->length <= SIM_TCP_BUFFER
+				: sim_qp_traits(qp)->sends_at_once || sim_random(2);
+}
+
+/* What is on its way to the peer will not arrive, unless it has left. */
 static void drop_wire(struct sim_qp *qp)
 {
 	struct sim_request *request;
 	uint32_t moved;
 
-	while ((request = TAILQ_FIRST(&qp->wire)) && sim_is_iwarp(qp) && request->completed) {
+	while ((request = TAILQ_FIRST(&qp->wire)) && has_left(qp, request)) {
 		moved = request->pieces_moved;
 		sim_do_task(&qp->execute);
 		if (request == TAILQ_FIRST(&qp->wire) && request->pieces_moved == moved)
@@ -123,6 +134,7 @@ static void drop_wire(struct sim_qp *qp)
 	while ((request = TAILQ_FIRST(&qp->wire))) {
 		TAILQ_REMOVE(&qp->wire, request, wire_link);
 		request->executed = true;
+		request->status = IBV_WC_WR_FLUSH_ERR;
 		if (!request->completed)
 			continue;
 		sim_free(request->data);
@@ -166,13 +178,14 @@ static void forget_torn(struct sim_qp *qp)
 	qp->torn = NULL;
 }
 
-/* iWARP: what the peer has, TCP had taken before. */
+/* What the peer has, has completed, unless the QP ends before the acknowledgement is back. */
 static void complete_arrived(struct sim_qp *qp)
 {
 	struct sim_request *request;
 
-	while (sim_is_iwarp(qp) && (request = TAILQ_FIRST(&qp->sends)) && request->executed &&
-	       !request->status && !sim_brings_data(request))
+	while ((request = TAILQ_FIRST(&qp->sends)) && request->executed && !request->status &&
+	       !sim_brings_data(request) &&
+	       (sim_is_iwarp(qp) || sim_qp_traits(qp)->sends_at_once || sim_random(2)))
 		sim_complete_send(qp, request);
 }
 
@@ -184,8 +197,8 @@ void sim_fail_qp(struct sim_qp *qp)
 		return;
 	qp->state = IBV_QPS_ERR;
 	qp->failed_ns = sim_world->now_ns;
-	complete_arrived(qp);
 	drop_wire(qp);
+	complete_arrived(qp);
 	if (sim_is_iwarp(qp) && !TAILQ_EMPTY(&qp->sends)) /* siw_sq_flush */
 		sim_post_async(qp->pd->context, IBV_EVENT_SQ_DRAINED, &qp->object);
 	while ((request = TAILQ_FIRST(&qp->sends))) {
@@ -276,7 +289,8 @@ void sim_post(struct sim_qp *qp, struct sim_request *request)
 	TAILQ_INSERT_TAIL(&qp->wire, request, wire_link);
 	qp->n_sends++;
 	if (first)
-		sim_schedule(&qp->execute, sim_world->now_ns + sim_latency_ns(request->length));
+		sim_schedule(&qp->execute, sim_world->now_ns + sim_arrival_ns(request->length));
 	if (sim_is_iwarp(qp))
-		sim_schedule(&qp->acknowledge, sim_world->now_ns + sim_latency_ns(0));
+		sim_schedule(&qp->acknowledge,
+			     sim_world->now_ns + sim_pace_ns(SIM_PACE_COMPLETION));
 }

@@ -17,8 +17,6 @@
 
 static void set_up_world(const struct sim_options *options, uint64_t seed)
 {
-	static const uint32_t preempts[] = { 2, 3, 8, 30 };
-
 	sim_world->seed = seed;
 	sim_world->random = seed * 0x9e3779b97f4a7c15ull + 0x2545f4914f6cdd1dull;
 	sim_make_devices(options->devices, options->n_devices);
@@ -32,7 +30,7 @@ static void set_up_world(const struct sim_options *options, uint64_t seed)
 	sim_world->patience_ns = options->patience_ns;
 	sim_world->running = &sim_world->runner;
 	sim_random(1); /* the first numbers of neighbouring seeds are alike */
-	sim_world->preempt = preempts[sim_random(4)];
+	sim_draw_paces();
 	sim_choose_strategy(options->strategy == 1 || (options->strategy == 2 && seed % 2));
 	sim_world->busy = options->strategy == 3 || (options->strategy == 2 && !(seed % 2));
 }

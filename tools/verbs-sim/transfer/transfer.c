@@ -11,8 +11,7 @@
 #include "verbs-sim/core/schedule.h"
 #include "verbs-sim/transfer/transfer.h"
 
-#define PIECE_NS   1000      /* between two pieces of a WRITE or READ, at most */
-#define TCP_BUFFER (1 << 20) /* bytes that TCP takes before they arrive */
+#define PIECE_NS 1000 /* between two pieces of a WRITE or READ, at most */
 
 static bool takes_recv(const struct sim_request *request)
 {
@@ -41,10 +40,10 @@ static void finish(struct sim_qp *qp, struct sim_request *request, enum ibv_wc_s
 		sim_free(request);
 	}
 	if (!TAILQ_EMPTY(&qp->sends))
-		sim_schedule(&qp->acknowledge, sim_world->now_ns + sim_latency_ns(0));
+		sim_schedule(&qp->acknowledge, sim_world->now_ns + sim_pace_ns(SIM_PACE_COMPLETION));
 	request = TAILQ_FIRST(&qp->wire);
 	if (request)
-		sim_schedule(&qp->execute, sim_world->now_ns + sim_latency_ns(request->length));
+		sim_schedule(&qp->execute, sim_world->now_ns + sim_arrival_ns(request->length));
 }
 
 /*
@@ -140,7 +139,7 @@ static bool has_only_begun(struct sim_qp *qp, struct sim_qp *peer, struct sim_re
 		return false;
 	request->begun = true;
 	peer->torn = recv;
-	sim_schedule(&qp->execute, sim_world->now_ns + sim_latency_ns(request->length));
+	sim_schedule(&qp->execute, sim_world->now_ns + sim_arrival_ns(request->length));
 	return true;
 }
 
@@ -220,7 +219,7 @@ static void await_tcp(struct sim_qp *qp, struct sim_request *request)
 	bool cut = qp->endpoint && sim_is_cut(qp->endpoint);
 
 	if (!cut && is_connecting(qp))
-		sim_schedule(&qp->execute, sim_world->now_ns + sim_latency_ns(0));
+		sim_schedule(&qp->execute, sim_world->now_ns + sim_arrival_ns(0));
 	else if (!cut)
 		finish(qp, request,
 		       sim_brings_data(request) ? IBV_WC_WR_FLUSH_ERR : IBV_WC_SUCCESS);
@@ -280,7 +279,7 @@ void sim_acknowledge(struct sim_qp *qp)
 	if (!request)
 		return;
 	if (!request->executed && (!sim_is_iwarp(qp) || sim_brings_data(request) || qp->halted ||
-				   qp->ahead + request->length > TCP_BUFFER))
+				   qp->ahead + request->length > SIM_TCP_BUFFER))
 		return;
 	if (!request->executed && take_data(qp, request))
 		finish(qp, request, sim_qp_traits(qp)->bad_local_key);
@@ -291,5 +290,5 @@ void sim_acknowledge(struct sim_qp *qp)
 	if (status)
 		fail(qp);
 	else if (!TAILQ_EMPTY(&qp->sends))
-		sim_schedule(&qp->acknowledge, sim_world->now_ns + sim_latency_ns(0));
+		sim_schedule(&qp->acknowledge, sim_world->now_ns + sim_pace_ns(SIM_PACE_COMPLETION));
 }
