@@ -230,13 +230,18 @@ void sim_refuse(struct sim_endpoint *server, const struct sim_terms *terms)
 	sim_send(server->peer, SIM_MESSAGE_REJECT, status, terms);
 }
 
+/*
+ * A RoCE server that is destroyed before it knows that the client has its reply rejects the client: see
+ * cm_destroy_id of the kernel.
+ */
 static void tell_peer(struct sim_endpoint *endpoint)
 {
 	bool asks = endpoint->state == SIM_CM_CONNECTING;
+	bool accepts = endpoint->state == SIM_CM_ACCEPTED && !sim_cm_traits(endpoint)->iwarp;
 
 	if (endpoint->datagram && asks)
 		return;
-	if (asks || endpoint->state == SIM_CM_REQUESTED)
+	if (asks || accepts || endpoint->state == SIM_CM_REQUESTED)
 		sim_refuse(endpoint, NULL);
 	else
 		sim_disconnect(endpoint);

@@ -11,7 +11,8 @@
 #include "verbs-sim/core/schedule.h"
 #include "verbs-sim/transfer/transfer.h"
 
-#define PIECE_NS 1000 /* between two pieces of a WRITE or READ, at most */
+#define PIECE_NS  1000 /* between two pieces of a WRITE or READ, at most */
+#define BEHIND_NS 2000 /* between acknowledgements that come together, at most */
 
 static bool takes_recv(const struct sim_request *request)
 {
@@ -40,7 +41,8 @@ static void finish(struct sim_qp *qp, struct sim_request *request, enum ibv_wc_s
 		sim_free(request);
 	}
 	if (!TAILQ_EMPTY(&qp->sends))
-		sim_schedule(&qp->acknowledge, sim_world->now_ns + sim_pace_ns(SIM_PACE_COMPLETION));
+		sim_schedule(&qp->acknowledge,
+			     sim_world->now_ns + sim_pace_ns(SIM_PACE_COMPLETION));
 	request = TAILQ_FIRST(&qp->wire);
 	if (request)
 		sim_schedule(&qp->execute, sim_world->now_ns + sim_arrival_ns(request->length));
@@ -150,6 +152,9 @@ static void take_message(struct sim_qp *qp, struct sim_qp *peer, struct sim_requ
 	enum ibv_wc_status status = IBV_WC_SUCCESS;
 
 	peer->torn = NULL;
+	/* With the peer's message comes the acknowledgement of what it has answered. */
+	if (!TAILQ_EMPTY(&peer->sends))
+		sim_schedule(&peer->acknowledge, sim_world->now_ns + sim_random(BEHIND_NS));
 	if (!recv) {
 		try_again(qp, peer, request);
 		return;
@@ -290,5 +295,5 @@ void sim_acknowledge(struct sim_qp *qp)
 	if (status)
 		fail(qp);
 	else if (!TAILQ_EMPTY(&qp->sends))
-		sim_schedule(&qp->acknowledge, sim_world->now_ns + sim_pace_ns(SIM_PACE_COMPLETION));
+		sim_schedule(&qp->acknowledge, sim_world->now_ns + sim_random(BEHIND_NS));
 }
