@@ -33,9 +33,10 @@ def test_iwarp_has_no_datagrams(argv: list[str]) -> None:
 
 
 def test_mckey_ends_before_it_has_sent() -> None:
-    """Its QP goes before its sends have completed: see docs/testing.md. Nobody else tells of it."""
-    run = simulate([MCKEY, [*MCKEY, "-s"]])
-    assert run.told == [0] and run.out.count("data transfers complete\n") == 1, run.why()
+    """Its QP goes before its sends have completed: a driver that sends in ibv_post_send has sent them, another one may have."""
+    for device, worst in (("roce", 2), ("roce-6.12", 1)):
+        runs = [simulate([MCKEY, [*MCKEY, "-s"]], "--device", device, "--seed", str(seed)) for seed in range(1, 11)]
+        assert min(run.out.count("data transfers complete\n") for run in runs) == worst, runs[0].why()
 
 
 def probe(question: str, device: str) -> list[str]:
@@ -108,14 +109,14 @@ def test_a_completion_that_failed(pair: list[list[str]], side: int) -> None:
 
 
 def test_a_server_that_is_late_for_a_while(tmp_path: Path) -> None:
-    """What comes late counts as lost, and all that comes afterwards arrives, however often that was so."""
+    """What comes late counts as lost, and what finds no receive as all comes at once; and all that comes afterwards arrives."""
     steps = tmp_path / "steps"
     steps.write_text("wait 1\nsignal 0 SIGCONT\n" * 5)
     stops = [word for number in range(20, 70, 10) for word in ("--fail", f"0:ibv_post_send:{number}:SIGSTOP")]
     argv = [["beyond/ping-ud-0/server", "-a", ADDRESS], ["beyond/ping-ud-0/client", "-a", ADDRESS, "-c", "200", "-w", "2"]]
     run = simulate(argv, *stops, "--steps", str(steps))
     (lost, late), ms = re.findall(r"(\d+) lost \((\d+) came late or twice\)", run.out)[0], 5000
-    assert not run.exit and 10 <= int(lost) == int(late) <= 2 * ms // 100, run.why()
+    assert not run.exit and 10 <= int(late) <= int(lost) <= 2 * ms // 100, run.why()
 
 
 def test_members_that_miss_different_messages() -> None:
