@@ -29,6 +29,7 @@ PAIRS = {
     "librpma": (f"{ECHO} server {ADDRESS} 7471", f"{ECHO} client {ADDRESS} 7471 20 64"),
 }
 LEAVE = ("ib_send_lat", "ib_read_bw", "ib_send_bw", "qperf", "rstream", "riostream")
+REFUSED = ("ib_send_lat", "ib_read_bw")  # may connect again before the server listens again, and crash: see docs/testing.md
 ON_ROCE = ("ib_send_bw", "rping-q")  # QPs that are connected by hand
 ROWS = [
     pytest.param(name, options, id=f"{name}-{transport}")
@@ -57,6 +58,8 @@ def test_five_seeds(name: str, transport: list[str]) -> None:
     for seed in range(1, 6):
         one, other = (simulate(pair, *transport, "--seed", str(seed)) for _ in "ab")
         skip_if_real(one)
+        assert one.hash == other.hash, one.command
+        if name in REFUSED and "RDMA_CM_EVENT_REJECTED" in one.err:
+            continue
         assert one.exit in (0, LEFT_OVER), one.why()
         assert one.statuses == [0, 0] and (not one.exit or name in LEAVE), one.why()
-        assert one.hash == other.hash, one.command
