@@ -36,7 +36,8 @@ $(TRIED_verbs-sim): ALONE += -Itools
 $(TRIED_verbs-sim): WARNINGS += -Werror
 $(TRIED_verbs-sim):
 	$(COMPILE_ALONE)
-probe: $(PROBE) ## build what docs/drivers.md asks the drivers with
+probe: $(PROBE) ## build what docs/drivers.md asks the drivers with; RDMA_ADDR=...: ask a device all of it
+	$(if $(RDMA_ADDR),@tools/verbs-sim/tests/probe/ask $(PROBE) $(RDMA_ADDR))
 
 verbs-sim: $(BUILT_verbs-sim) ## run programs of both libraries on a simulated device
 .PHONY: verbs-sim

@@ -13,6 +13,7 @@ void ask_attributes(struct ends *e, int unused)
 	struct ibv_port_attr p;
 
 	(void)unused;
+	fprintf(stderr, "device %s\n", ibv_get_device_name(verbs->device)); /* for ask */
 	must(!ibv_query_device(verbs, &d), "ibv_query_device");
 	must(!ibv_query_port(verbs, 1, &p), "ibv_query_port");
 	told("max_mr_size 0x%llx, page_size_cap 0x%llx, device_cap_flags 0x%x",
