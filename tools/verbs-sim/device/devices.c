@@ -154,14 +154,19 @@ static void add_usual_gids(struct sim_device *device)
 const char *sim_read_device(const char *text, uint32_t number, struct sim_device *device)
 {
 	static char words[512];
-	char *rest, *word, *before;
+	char *rest, *word, *before, *file;
 
 	*device = (struct sim_device){ .number = number, .host = -1 };
 	if (snprintf(words, sizeof(words), "%s", text) >= (int)sizeof(words))
 		return text;
 	word = strtok_r(words, ",", &rest);
+	file = word ? strchr(word, '=') : NULL;
+	if (file)
+		*file++ = '\0';
 	if (!word || !sim_read_kind(word, &device->traits))
 		return word ? word : "";
+	if (file && !sim_read_answers(file, &device->traits))
+		return file;
 	snprintf(device->name, sizeof(device->name), "%s%u", device->traits.iwarp ? "siw" : "rxe",
 		 number);
 	while ((before = strtok_r(NULL, ",", &rest))) {

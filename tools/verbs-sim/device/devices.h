@@ -85,11 +85,17 @@ struct sim_device {
  */
 bool sim_read_kind(const char *kind, struct sim_traits *traits);
 
+/*
+ * Sets the traits that a real device has shown, from a file that tests/probe/ask has written. Returns
+ * false if there is no such file, or none of them is in it.
+ */
+bool sim_read_answers(const char *path, struct sim_traits *traits);
+
 /* Sets a trait by its name. Returns false if there is none, or this is no value of it. */
 bool sim_set_trait(struct sim_traits *traits, const char *name, const char *value);
 
 /*
- * Reads "KIND[,NAME=VALUE]...", the argument of --device, for the device of this number. Returns
+ * Reads "KIND[=FILE][,NAME=VALUE]...", the argument of --device, for the device of this number. Returns
  * NULL, or the word that is wrong, which stays valid until the next call.
  */
 const char *sim_read_device(const char *text, uint32_t number, struct sim_device *device);
