@@ -44,6 +44,18 @@ def rows() -> list[Any]:
     ]
 
 
+@pytest.mark.long
+def test_what_soft_roce_has_answered_makes_the_kind_roce(tmp_path: Path) -> None:
+    """Read by a device of another kind; but for what DIFFERENT says, and when TIMEWAIT_EXIT comes, which no question tells."""
+    subprocess.run(["tools/verbs-sim/tests/probe/ask", "build/tests/probe", os.environ["LAB_ROCE_ADDR"], str(tmp_path / "file")], cwd=TOP, timeout=120, check=True)
+    for question in "attributes accept reject solicited bad-key region-gone too-long pool-recv".split():
+        read, meant = (
+            answers("bin/verbs-sim", "--device", f"{device},name=one", "--", "build/tests/probe", "192.0.2.1", question)
+            for device in (f"roce-6.12={tmp_path}/file", "roce")
+        )
+        assert read == meant
+
+
 def answers(*argv: str) -> list[str]:
     """What the probe prints, without times, sorted: events on the two sides have no order."""
     done = subprocess.run(argv, cwd=TOP, capture_output=True, text=True, timeout=120, check=False)

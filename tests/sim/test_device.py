@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 import subprocess
 from itertools import count
+from pathlib import Path
 
 import pytest
 from sim.simulation import ADDRESS, OF_ITS_OWN, TOP, Run, pair, simulate
@@ -67,6 +68,22 @@ def test_an_answer_is_lost_with_its_host() -> None:
     """Unless it was there already."""
     said = {ends("lose-answer", "roce", "--fail", "0:ibv_query_device:1:SILENCE", "--seed", str(seed)) for seed in range(1, 21)}
     assert said == {f"received: success, sent: {sent}\n" for sent in ("success after 0 s", "transport retry counter exceeded after 16 s")}
+
+
+def answers(question: str, device: str) -> list[str]:
+    """Of the probe, sorted, without times, and without the event whose time no question tells."""
+    out = simulate([["build/tests/probe", ADDRESS, question]], "--device", f"{device},name=one").out
+    return sorted(line for line in re.findall(r"^ *[\d.]+ ms +(.*)$", out, re.M) if "TIMEWAIT_EXIT" not in line)
+
+
+@pytest.mark.parametrize("kind, other", [("roce", "roce-6.12"), ("roce-6.12", "roce")])
+def test_what_a_device_has_answered_makes_it(kind: str, other: str, tmp_path: Path) -> None:
+    """The file of make probe, read by a device of another kind, in whose place each answer is what it was."""
+    run = simulate([["tools/verbs-sim/tests/probe/ask", "build/tests/probe", ADDRESS, str(tmp_path / "file")]], "--device", kind)
+    assert not run.exit and (tmp_path / "file").read_text().startswith("device rxe0\nkernel Linux "), run.why()
+    for question in "attributes caps pool pool-torn solicited accept reject leave bad-key region-gone too-long".split():
+        assert answers(question, f"{other}={tmp_path}/file") == answers(question, kind)
+    assert answers("bad-key", other) != answers("bad-key", kind)
 
 
 @pytest.mark.parametrize("device", ["roce", "iwarp"])

@@ -350,7 +350,7 @@ def test_the_test_to_copy_passes() -> None:
 
 @pytest.mark.parametrize(
     "words",
-    ["--sweep x -- true", "--servers x -- true", "--seed x -- true", "--seeds 5-4 -- true", "--fail 1 -- true", "--fail 0:1:NOTHING -- true", "--fail 0:rdma_connect -- true", "--fail 0:no_such_call:1 -- true", "--fail 0:sem_post:1 -- true", "--fail 0:1:REJECTED=x -- true", "--strategy x -- true", "--limit -1 -- true", "--leaks x -- true", "--allow x -- true", "--allow -- true", "--expect 1 -- true", "--expect 0:1x -- true", "--", "-- :::", "-- true :::"],
+    ["--device roce=/no/file -- true", "--sweep x -- true", "--servers x -- true", "--seed x -- true", "--seeds 5-4 -- true", "--fail 1 -- true", "--fail 0:1:NOTHING -- true", "--fail 0:rdma_connect -- true", "--fail 0:no_such_call:1 -- true", "--fail 0:sem_post:1 -- true", "--fail 0:1:REJECTED=x -- true", "--strategy x -- true", "--limit -1 -- true", "--leaks x -- true", "--allow x -- true", "--allow -- true", "--expect 1 -- true", "--expect 0:1x -- true", "--", "-- :::", "-- true :::"],
 )
 def test_wrong_usage(words: str) -> None:
     done = subprocess.run(["tools/verbs-sim/verbs-sim", *words.split()], cwd=TOP, capture_output=True, text=True, timeout=60, check=False)
