@@ -74,22 +74,17 @@ static int post_messages(struct our_control *client, struct our_blast *blast)
 	return our_post_send_chain(client, blast, n);
 }
 
-/* The completion of a signaled send, of buffer `index`, covers all sends before it. */
-static void complete_sends(const struct our_control *client, struct our_blast *blast,
-			   uint32_t index)
-{
-	uint32_t buffers = our_run_of(client)->n_data_buffers;
-	uint32_t oldest = (uint32_t)(blast->completed % buffers);
-
-	blast->completed += (index + buffers - oldest) % buffers + 1;
-}
-
 static int take(struct our_control *client, struct our_blast *blast,
 		const struct our_completion *completion)
 {
+	uint32_t buffers = our_run_of(client)->n_data_buffers;
+	uint32_t oldest = (uint32_t)(blast->completed % buffers);
+	uint32_t index = our_buffer_index(completion->wr_id);
+
 	if (our_is_recv(completion->wr_id))
 		return our_take_credits(client, blast, completion);
-	complete_sends(client, blast, our_buffer_index(completion->wr_id));
+	/* The completion of a signaled send covers all sends before it. */
+	blast->completed += (index + buffers - oldest) % buffers + 1;
 	return 0;
 }
 

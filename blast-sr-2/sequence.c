@@ -13,21 +13,17 @@
 
 #define NUMBER_LENGTH 8
 
-/* Whether the message in the buffer is number `message`, from its first byte to its last. */
-static bool is_whole(const struct our_control *agent, uint32_t index, uint64_t message)
-{
-	return our_find_difference(agent, index, message) == our_run_of(agent)->data_size;
-}
-
 static void name_fault(const struct our_control *agent, uint32_t index, uint64_t due, size_t offset)
 {
 	uint64_t number = our_message_number(agent->memory.buffers[index].data);
+	const struct our_run *run = our_run_of(agent);
 
 	if (offset >= NUMBER_LENGTH)
 		our_report_sentence("message %" PRIu64 " is torn: right up to byte %zu, where "
 				    "something else begins",
 				    due, offset);
-	else if (!is_whole(agent, index, number) || number >= our_run_of(agent)->count)
+	else if (our_find_difference(agent, index, number) != run->data_size ||
+		 number >= run->count)
 		our_report_sentence("message %" PRIu64 " is garbled from byte %zu on: was the "
 				    "client started with -v, too?",
 				    due, offset);

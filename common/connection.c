@@ -72,7 +72,8 @@ static void copy_address(struct sockaddr_storage *copy, const struct sockaddr *a
 					      : sizeof(struct sockaddr_in));
 }
 
-void our_learn_device(struct our_control *control)
+/* The parts that do not know the CM look in `control` for the device and the addresses. */
+static void learn_device(struct our_control *control)
 {
 	control->verbs = control->cm_id->verbs;
 	control->port_num = control->cm_id->port_num;
@@ -84,7 +85,7 @@ void our_adopt_id(struct our_control *agent, struct rdma_cm_id *cm_id)
 {
 	cm_id->context = agent;
 	agent->cm_id = cm_id;
-	our_learn_device(agent);
+	learn_device(agent);
 }
 
 /*
@@ -302,7 +303,7 @@ int our_client_bind(struct our_control *control, struct sockaddr *address)
 	} while (ret == ETIMEDOUT && ask_again(control));
 	if (ret)
 		return report_address(control, "rdma_resolve_route", ret, address);
-	our_learn_device(control);
+	learn_device(control);
 	return 0;
 }
 
@@ -418,7 +419,7 @@ int our_do_step(struct our_control *control)
 		ret = resolve_route(control);
 		return ret ? report_address(control, "rdma_resolve_route", ret, address) : EAGAIN;
 	case RDMA_CM_EVENT_ROUTE_RESOLVED:
-		our_learn_device(control);
+		learn_device(control);
 		return 0;
 	case RDMA_CM_EVENT_ESTABLISHED:
 		return our_finish_connect(control);
@@ -501,7 +502,7 @@ int our_listener_bind(struct our_control *control, struct sockaddr *address, int
 	int ret = bind_and_listen(control, control->cm_id, address, backlog);
 
 	if (!ret)
-		our_learn_device(control);
+		learn_device(control);
 	return ret;
 }
 

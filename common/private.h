@@ -139,13 +139,11 @@ int our_device_post_again(struct our_device *device, const struct our_control *o
 
 /*
  * From when its QP has been created until it is destroyed, completions of the shared CQ find the
- * connection by the QP's number. For connections of a shared device, as what follows.
+ * connection by the QP's number. Until the end of our_unsetup_qp, our_close_device closes the
+ * connection. For connections of a shared device, as what follows.
  */
 void our_add_to_device(struct our_control *control);
 void our_remove_from_device(struct our_control *control);
-
-/* The end of our_unsetup_qp: until then our_close_device closes the connection. */
-void our_leave_device(struct our_control *control);
 
 /*
  * Before the QP, which is in its error state, is destroyed: gives back to the shared queue what the
@@ -208,12 +206,6 @@ int our_setup_rnr_timer(struct our_control *control);
 /* ---- transfer.c ---- */
 
 /*
- * Reports that `length` bytes of a buffer of `size` bytes are to be sent or read: those of the buffer
- * behind it would be, too, as both are in one MR. Returns EINVAL.
- */
-int our_report_too_long(const struct our_control *control, uint32_t length, uint32_t size);
-
-/*
  * Checks a completion's status, before anything else is read: in a failed one only status, wr_id,
  * qp_num and vendor_err are valid (ibv_poll_cq(3)). Reports a failed one with its usual cause.
  *
@@ -267,12 +259,6 @@ void our_start_cm_call(struct our_control *control);
 void our_stop_watching(struct our_control *control);
 
 /* ---- connection.c ---- */
-
-/*
- * Copies device and addresses from control->cm_id into `control`, where the parts that do not know
- * the CM look for them.
- */
-void our_learn_device(struct our_control *control);
 
 /*
  * Fills in what both sides tell each other about the connection: retry counts, which are never 0

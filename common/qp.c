@@ -242,7 +242,7 @@ void our_unsetup_qp(struct our_control *control)
 {
 	our_destroy_qp(control);
 	if (control->device)
-		our_leave_device(control);
+		LIST_REMOVE(our_private(control), of_device);
 	our_destroy_cq(control);
 	our_dealloc_pd(control);
 	free_counts(control);

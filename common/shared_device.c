@@ -400,11 +400,6 @@ void our_remove_from_device(struct our_control *control)
 	}
 }
 
-void our_leave_device(struct our_control *control)
-{
-	LIST_REMOVE(our_private(control), of_device);
-}
-
 /*
  * Until this event, receives of a QP in its error state may still complete: see the InfiniBand
  * specification on QPs that have a shared receive queue. Not all drivers make the event.

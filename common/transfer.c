@@ -109,7 +109,11 @@ int our_post(struct our_control *control, struct ibv_send_wr *wr, struct ibv_sen
 	return ret;
 }
 
-int our_report_too_long(const struct our_control *control, uint32_t length, uint32_t size)
+/*
+ * Reports that `length` bytes of a buffer of `size` bytes are to be sent or read: those of the buffer
+ * behind it would be, too, as both are in one MR.
+ */
+static int report_too_long(const struct our_control *control, uint32_t length, uint32_t size)
 {
 	return our_tell_error(control->config, "ibv_post_send", EINVAL,
 			      "%u bytes of a buffer of %u", length, size);
@@ -120,7 +124,7 @@ int our_post_send(struct our_control *control, uint32_t index, uint32_t length)
 	struct our_buffer *buffer = &control->memory.buffers[index];
 
 	if (length > control->memory.size)
-		return our_report_too_long(control, length, control->memory.size);
+		return report_too_long(control, length, control->memory.size);
 	buffer->send_sge.length = length;
 	buffer->send_wr.opcode = IBV_WR_SEND;
 	our_set_inline(control, &buffer->send_wr, length);
@@ -133,7 +137,7 @@ static int post_one_sided(struct our_control *control, uint32_t index, uint32_t 
 	struct our_buffer *buffer = &control->memory.buffers[index];
 
 	if (length > control->memory.size)
-		return our_report_too_long(control, length, control->memory.size);
+		return report_too_long(control, length, control->memory.size);
 	buffer->send_sge.length = length;
 	buffer->send_wr.wr.rdma.remote_addr = address;
 	buffer->send_wr.wr.rdma.rkey = rkey;
@@ -222,9 +226,8 @@ int our_device_post_send(struct our_device *device, struct our_control *control,
 	buffer->send_sge.length = length;
 	our_set_inline(control, &buffer->send_wr, length);
 	our_shared(device)->sending[index] = control;
-	ret = length > device->memory.size
-		      ? our_report_too_long(control, length, device->memory.size)
-		      : our_post(control, &buffer->send_wr, NULL);
+	ret = length > device->memory.size ? report_too_long(control, length, device->memory.size)
+					   : our_post(control, &buffer->send_wr, NULL);
 	if (ret)
 		our_device_post_recv(device, index); /* it was not sent */
 	else

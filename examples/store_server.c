@@ -144,12 +144,6 @@ static int accept_clients(struct our_control *listener, struct our_device *devic
 	return 0;
 }
 
-/* soft-iWARP ends a connection if a keepalive, which is a READ there, meets a READ or WRITE. */
-static bool is_iwarp(const struct our_control *listener)
-{
-	return listener->verbs && listener->verbs->device->transport_type == IBV_TRANSPORT_IWARP;
-}
-
 static int run(struct our_config *config, struct sockaddr *address)
 {
 	int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
@@ -167,7 +161,8 @@ static int run(struct our_config *config, struct sockaddr *address)
 		ret = our_listener_bind(listener, address, 64);
 	if (!ret)
 		ret = our_create_device(config, listener->verbs, &device);
-	if (!ret && is_iwarp(listener))
+	/* soft-iWARP ends a connection if a keepalive, which is a READ there, meets a READ or WRITE. */
+	if (!ret && listener->verbs->device->transport_type == IBV_TRANSPORT_IWARP)
 		config->keepalive_s = 0;
 	if (!ret)
 		ret = our_device_setup_mr(device, slots, sizeof(slots), access, &mr);

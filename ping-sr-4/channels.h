@@ -45,14 +45,6 @@ struct our_comp_channels {
 	struct our_shared_channel of[OUR_MAX_DEVICES];
 };
 
-/*
- * Finds or makes the channel for a CQ on the device of `control`. Returns 0 and *found, to be given to
- * our_put_comp_channel after the CQ is destroyed; or an errno value, reported.
- */
-int our_get_comp_channel(struct our_comp_channels *channels, const struct our_control *control,
-			 struct our_shared_channel **found);
-void our_put_comp_channel(const struct our_config *config, struct our_shared_channel *channel);
-
 /* Fills in fds[OUR_MAX_DEVICES] for poll(2), which ignores those of free places. */
 void our_list_comp_channels(const struct our_comp_channels *channels, struct pollfd *fds);
 

@@ -29,8 +29,12 @@ static int create_comp_channel(const struct our_config *config, struct ibv_conte
 	return ret;
 }
 
-int our_get_comp_channel(struct our_comp_channels *channels, const struct our_control *control,
-			 struct our_shared_channel **found)
+/*
+ * Finds or makes the channel for a CQ on the device of `control`. Returns 0 and *found, to be given to
+ * put_comp_channel after the CQ is destroyed; or an errno value, reported.
+ */
+static int get_comp_channel(struct our_comp_channels *channels, const struct our_control *control,
+			    struct our_shared_channel **found)
 {
 	const struct our_config *config = control->config;
 	struct ibv_context *verbs = control->verbs;
@@ -54,7 +58,7 @@ int our_get_comp_channel(struct our_comp_channels *channels, const struct our_co
 	return ret;
 }
 
-void our_put_comp_channel(const struct our_config *config, struct our_shared_channel *channel)
+static void put_comp_channel(const struct our_config *config, struct our_shared_channel *channel)
 {
 	int ret;
 
@@ -110,10 +114,10 @@ static int create_cq(struct our_control *control)
 
 	if (!state)
 		return our_tell_error(control->config, "calloc", ENOMEM, NULL);
-	ret = our_get_comp_channel(our_private(control)->comp_channels
-					   ? our_private(control)->comp_channels
-					   : &state->own,
-				   control, &state->channel); /* ibv_create_comp_channel */
+	ret = get_comp_channel(our_private(control)->comp_channels
+				       ? our_private(control)->comp_channels
+				       : &state->own,
+			       control, &state->channel); /* ibv_create_comp_channel */
 	if (ret)
 		goto err_free;
 	ret = our_make_cq(control, state->channel->channel); /* ibv_create_cq */
@@ -123,7 +127,7 @@ static int create_cq(struct our_control *control)
 	return 0;
 
 err_put_comp_channel:
-	our_put_comp_channel(control->config, state->channel);
+	put_comp_channel(control->config, state->channel);
 err_free:
 	free(state);
 	return ret;
@@ -136,7 +140,7 @@ static void destroy_cq(struct our_control *control)
 	/* ibv_destroy_cq would wait forever for events that are not acked. */
 	ibv_ack_cq_events(control->cq, state->events_to_ack);
 	our_free_cq(control);
-	our_put_comp_channel(control->config, state->channel);
+	put_comp_channel(control->config, state->channel);
 	free(state);
 }
 

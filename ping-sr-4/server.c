@@ -16,7 +16,7 @@
 
 #define FIXED_FDS (2 + OUR_OUTPUTS) /* of the CM and of signals, and those of the output */
 
-int our_serve_until_done(struct our_server *server)
+static int serve_until_done(struct our_server *server)
 {
 	struct pollfd fds[FIXED_FDS + OUR_MAX_DEVICES] = {
 		{ .fd = server->listener->cm_channel->fd, .events = POLLIN },
@@ -103,5 +103,5 @@ out_destroy_id:
 
 int our_looping_listener(struct our_control *listener)
 {
-	return our_serve_with(listener, our_serve_until_done);
+	return our_serve_with(listener, serve_until_done);
 }

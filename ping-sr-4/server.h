@@ -37,18 +37,14 @@ struct our_server {
 /* ---- server.c ---- */
 
 /*
- * The loop: sleeps until something happens, then handles it, as long as there is work. Each source
+ * Serves the clients of `listener`, from the first to the last, with a loop of the caller's: see struct
+ * our_stage. It sleeps until something happens, then handles it, as long as there is work. Each source
  * has a budget for one turn, so that a client that sends without end, or a flood of connect
- * requests, does not hold up the others. Returns 0; EINTR, the server was told to stop; or an errno
+ * requests, does not hold up the others. It returns 0; EINTR, the server was told to stop; or an errno
  * value that ends it, reported. Clients may be left.
  */
-int our_serve_until_done(struct our_server *server);
-
-/*
- * Serves the clients of `listener` with such a loop, from the first to the last: see struct our_stage.
- */
 int our_serve_with(struct our_control *listener, int (*loop)(struct our_server *server));
-int our_looping_listener(struct our_control *listener); /* with our_serve_until_done */
+int our_looping_listener(struct our_control *listener); /* with the loop of this file */
 
 /* ---- reactions.c ---- */
 

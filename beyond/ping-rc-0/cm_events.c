@@ -14,14 +14,6 @@
 #define QUIET_NS OUR_NS_PER_S         /* until then a peer that has closed TCP must send */
 #define START_NS (5 * OUR_NS_PER_S)   /* the same before its first message */
 
-/* The peer goes on, although it has closed the socket. */
-static void end_watch(struct our_control *control)
-{
-	our_bare_of(control)->watch = OUR_UNWATCHED;
-	our_private(control)->idle_ns = UINT64_MAX;
-	our_report_unwatched(control);
-}
-
 /* Whether the peer has closed the socket. Data on it is ignored. */
 static bool has_shut(struct our_control *control)
 {
@@ -50,7 +42,9 @@ static int look(struct our_control *control, uint64_t now_ns)
 		our_private(control)->idle = look;
 		our_private(control)->idle_ns = bare->leave_ns; /* wakes a sleeping program */
 	} else if (bare->watch == OUR_SHUT && has_come) {
-		end_watch(control);
+		bare->watch = OUR_UNWATCHED;
+		our_private(control)->idle_ns = UINT64_MAX;
+		our_report_unwatched(control);
 	} else if (bare->watch == OUR_SHUT && now_ns >= bare->leave_ns) {
 		control->ended = ECONNRESET;
 	}

@@ -161,13 +161,6 @@ static bool is_iwarp(const struct ibv_device *device)
 	return device->transport_type == IBV_TRANSPORT_IWARP;
 }
 
-/* Whether the device comes into question. */
-static bool is_candidate(struct ibv_device *device)
-{
-	return !is_iwarp(device) &&
-	       (!device_wanted || !strcmp(device_wanted, ibv_get_device_name(device)));
-}
-
 static void close_device(struct ibv_context *verbs)
 {
 	int ret = OUR_CALL(ibv_close_device(verbs));
@@ -235,7 +228,8 @@ int our_choose_device(struct our_control *control)
 		return our_report_error("ibv_get_device_list", ret,
 					OUR_NO_DEVICE_ADVICE " " OUR_NO_HARDWARE_ADVICE);
 	for (device = devices; *device && !control->verbs && !ret; device++) {
-		if (is_candidate(*device))
+		if (!is_iwarp(*device) &&
+		    (!device_wanted || !strcmp(device_wanted, ibv_get_device_name(*device))))
 			ret = try_device(control, *device);
 	}
 	if (!ret && !control->verbs)

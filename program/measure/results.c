@@ -113,12 +113,11 @@ static void write_counters(struct our_json *json, const struct our_statistics *s
 	our_json_close(json);
 }
 
-void our_write_json(const struct our_measured *run, const struct our_statistics *statistics,
-		    FILE *file)
+static void show_json(const struct our_measured *run, const struct our_statistics *statistics)
 {
 	double seconds = our_statistics_seconds(statistics);
 	double rate = ratio((double)statistics->messages, seconds);
-	struct our_json json = { .file = file };
+	struct our_json json = { .file = stdout };
 
 	our_json_open(&json, NULL);
 	our_json_integer(&json, "schema", OUR_JSON_SCHEMA);
@@ -141,7 +140,7 @@ void our_write_json(const struct our_measured *run, const struct our_statistics 
 	our_json_bool(&json, "verified", statistics->verified);
 	our_json_bool(&json, "complete", statistics->complete);
 	our_json_close(&json);
-	fputc('\n', file);
+	putchar('\n');
 }
 
 /* A result line: a name and a value. */
@@ -247,7 +246,7 @@ int our_show_results(const struct our_measured *run, const struct our_statistics
 {
 	flockfile(stdout); /* several agents may print results at the same time */
 	if (form == OUR_RESULTS_JSON)
-		our_write_json(run, statistics, stdout);
+		show_json(run, statistics);
 	else if (form != OUR_RESULTS_NONE)
 		show_block(run, statistics);
 	if (form == OUR_RESULTS_STATS && statistics->messages) {

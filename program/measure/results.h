@@ -5,8 +5,6 @@
 #ifndef OUR_RESULTS_H
 #define OUR_RESULTS_H
 
-#include <stdio.h>
-
 #include "program/measure/statistics.h"
 
 #define OUR_JSON_SCHEMA 1
@@ -36,9 +34,5 @@ enum our_results_form {
  */
 int our_show_results(const struct our_measured *run, const struct our_statistics *statistics,
 		     enum our_results_form form);
-
-/* The JSON object alone, with its newline, to `file`. */
-void our_write_json(const struct our_measured *run, const struct our_statistics *statistics,
-		    FILE *file);
 
 #endif

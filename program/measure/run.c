@@ -48,20 +48,6 @@ void our_start_measuring(struct our_run *run)
 	our_statistics_start(&run->statistics);
 }
 
-void our_count_waits(struct our_run *run)
-{
-	const struct our_counters *now = &run->control->counters, *before = &run->before;
-	struct our_statistics *statistics = &run->statistics;
-
-	if (!statistics->started_ns)
-		return;
-	statistics->cq_polls = now->polls - before->polls;
-	statistics->cq_empty_polls = now->empty_polls - before->empty_polls;
-	statistics->completions = now->completions - before->completions;
-	statistics->sleeps = now->sleeps - before->sleeps;
-	statistics->empty_wake_ups = now->empty_wake_ups - before->empty_wake_ups;
-}
-
 /* Reports once what the program waits for, if nothing has come since the last look. */
 static int hint(struct our_control *control, uint64_t now_ns)
 {

@@ -73,9 +73,6 @@ void our_prepare_run(struct our_run *run);
 /* The warm-up is over: what is measured begins here. See our_statistics_start. */
 void our_start_measuring(struct our_run *run);
 
-/* Puts what waiting has cost since then into the statistics. */
-void our_count_waits(struct our_run *run);
-
 /*
  * Client: prepares the statistics, and a run of messages that go one after the other. Call it when
  * connected.

@@ -131,6 +131,21 @@ static const char *address_text(const struct sockaddr_storage *address, char *te
 	return our_address_text((const struct sockaddr *)address, text);
 }
 
+/* Puts what waiting has cost since the warm-up into the statistics. */
+static void count_waits(struct our_run *run)
+{
+	const struct our_counters *now = &run->control->counters, *before = &run->before;
+	struct our_statistics *statistics = &run->statistics;
+
+	if (!statistics->started_ns)
+		return;
+	statistics->cq_polls = now->polls - before->polls;
+	statistics->cq_empty_polls = now->empty_polls - before->empty_polls;
+	statistics->completions = now->completions - before->completions;
+	statistics->sleeps = now->sleeps - before->sleeps;
+	statistics->empty_wake_ups = now->empty_wake_ups - before->empty_wake_ups;
+}
+
 int our_report_results(const struct our_control *control, int ret)
 {
 	char local[OUR_ADDRESS_TEXT], peer[OUR_ADDRESS_TEXT];
@@ -146,7 +161,7 @@ int our_report_results(const struct our_control *control, int ret)
 	};
 	int shown;
 
-	our_count_waits(run);
+	count_waits(run);
 	run->statistics.complete = control->complete;
 	shown = our_show_results(&measured, &run->statistics, wanted_form(run->options));
 	return shown ? shown : ret; /* EINTR is no failure; results that are lost are */

@@ -42,7 +42,7 @@ struct our_statistics {
 	uint64_t message_size; /* bytes */
 	uint64_t started_ns;   /* 0: not yet */
 	uint64_t ended_ns;
-	uint64_t cq_polls; /* this, and the next four: see our_count_waits */
+	uint64_t cq_polls; /* this, and the next four: see count_waits in run_end.c */
 	uint64_t cq_empty_polls;
 	uint64_t completions;
 	uint64_t sleeps;         /* waits for a completion in which the process slept */
