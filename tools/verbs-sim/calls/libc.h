@@ -147,9 +147,6 @@ socklen_t sim_size_of(const struct sockaddr_storage *address);
 
 /* ---- libc_poll.c: waiting for descriptors, for other calls than poll(2) ---- */
 
-/* As poll(2) without waiting. */
-int sim_look(struct pollfd *fds, nfds_t nfds);
-
 /* As poll(2), until a simulated time. */
 int sim_poll(struct pollfd *fds, nfds_t nfds, uint64_t deadline_ns);
 

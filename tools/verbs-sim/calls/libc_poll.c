@@ -25,7 +25,8 @@ static uint64_t deadline_of(const struct timespec *timeout)
 
 /* ---- poll ---- */
 
-int sim_look(struct pollfd *fds, nfds_t nfds)
+/* As poll(2) without waiting. */
+static int look(struct pollfd *fds, nfds_t nfds)
 {
 	sim_show_descriptors();
 	return REAL(poll)(fds, nfds, 0);
@@ -59,7 +60,7 @@ int sim_poll(struct pollfd *fds, nfds_t nfds, uint64_t deadline_ns)
 	const void *awaited[SIM_MOST_AWAITED];
 	int ready, n = list_awaited(fds, nfds, awaited);
 
-	while (!(ready = sim_look(fds, nfds)) && sim_world->now_ns < deadline_ns) {
+	while (!(ready = look(fds, nfds)) && sim_world->now_ns < deadline_ns) {
 		if (sim_block_for(awaited, n, deadline_ns)) {
 			errno = EINTR;
 			return -1;
@@ -92,7 +93,7 @@ static int poll_until(struct pollfd *fds, nfds_t nfds, uint64_t deadline_ns)
 	bool waits = deadline_ns > sim_world->now_ns;
 	int ready;
 
-	if (asks_to_print(fds, nfds) && (ready = sim_look(fds, nfds)))
+	if (asks_to_print(fds, nfds) && (ready = look(fds, nfds)))
 		return ready;
 	SIM_STEP("poll");
 	ready = sim_poll(fds, nfds, deadline_ns);

@@ -94,11 +94,6 @@ static bool is_taken(struct ends *ends)
 /* That of a listener of IPv6 which leaves IPv4 to others has no family: an IPv4 client passes it. */
 #define V6_ONLY AF_UNSPEC
 
-static int family_of(const struct ends *ends)
-{
-	return ends->v6_only ? V6_ONLY : ends->own.ss_family;
-}
-
 EXPORTED int bind(int fd, const struct sockaddr *address, socklen_t length)
 {
 	struct ends *ends = ends_of(fd);
@@ -114,7 +109,8 @@ EXPORTED int bind(int fd, const struct sockaddr *address, socklen_t length)
 		errno = EADDRINUSE;
 		return -1;
 	}
-	length = sim_name_listener(&name, family_of(ends), *sim_port_of(&ends->own));
+	length = sim_name_listener(&name, ends->v6_only ? V6_ONLY : ends->own.ss_family,
+				   *sim_port_of(&ends->own));
 	return REAL(bind)(fd, (struct sockaddr *)&name, length);
 }
 

@@ -15,12 +15,6 @@
 #include "verbs-sim/calls/libc.h"
 #include "verbs-sim/transfer/transfer.h"
 
-static void refuse(const char *why, int error)
-{
-	fprintf(stderr, "verbs-sim: %s: %s\n", why, strerror(error));
-	_exit(127);
-}
-
 /* The runner loads this library, too, but does not preload it. */
 static void refuse_alone(void)
 {
@@ -39,11 +33,15 @@ static void map_world(const char *path)
 	int fd = open(path, O_RDWR | O_CLOEXEC);
 	int ret = fd < 0 ? errno : sim_map_world(fd, sim_carry_out);
 
-	if (ret)
-		refuse(ret == EEXIST
-			       ? "this program has something else where the simulation's memory has to be"
-			       : "this program cannot share the simulation's memory",
-		       ret);
+	if (ret) {
+		fprintf(stderr, "verbs-sim: %s: %s\n",
+			ret == EEXIST
+				? "this program has something else where the simulation's memory "
+				  "has to be"
+				: "this program cannot share the simulation's memory",
+			strerror(ret));
+		_exit(127);
+	}
 	REAL(close)(fd);
 }
 

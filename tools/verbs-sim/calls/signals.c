@@ -30,11 +30,6 @@ static void filter_child(int number, siginfo_t *info, void *context)
 		on_child.sa_handler(number);
 }
 
-static bool is_function(const struct sigaction *action)
-{
-	return action->sa_handler != SIG_IGN && action->sa_handler != SIG_DFL;
-}
-
 EXPORTED int sigaction(int number, const struct sigaction *restrict action,
 		       struct sigaction *restrict old)
 {
@@ -49,7 +44,8 @@ EXPORTED int sigaction(int number, const struct sigaction *restrict action,
 		filtered = *action;
 		filtered.sa_flags |= SA_SIGINFO;
 		filtered.sa_sigaction = filter_child;
-		action = is_function(action) ? &filtered : action;
+		if (action->sa_handler != SIG_IGN && action->sa_handler != SIG_DFL)
+			action = &filtered;
 	}
 	ret = REAL(sigaction)(number, action, old);
 	if (ours && old && old->sa_sigaction == filter_child)

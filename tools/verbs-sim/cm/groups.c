@@ -8,18 +8,13 @@
 
 #define ENOTSUPP 524 /* a number of the kernel's own */
 
-/* The kernel does not let an id join whose route is resolved, or that has been connected. */
-static bool can_join(const struct sim_endpoint *endpoint)
-{
-	return endpoint->datagram && endpoint->device && endpoint->state == SIM_CM_IDLE &&
-	       !endpoint->routed;
-}
-
 int sim_join(struct sim_endpoint *endpoint, const struct sockaddr *address, union ibv_gid *gid)
 {
 	struct sockaddr_storage group;
 
-	if (!can_join(endpoint))
+	/* The kernel does not let an id join whose route is resolved, or that has been connected. */
+	if (!endpoint->datagram || !endpoint->device || endpoint->state != SIM_CM_IDLE ||
+	    endpoint->routed)
 		return EINVAL;
 	if (sim_cm_traits(endpoint)->iwarp)
 		return ENOSYS;

@@ -38,7 +38,7 @@ static void move_down(struct sim_due *due)
 	put(due, place);
 }
 
-void sim_await_time(struct sim_due *due, uint64_t ns)
+static void await_time(struct sim_due *due, uint64_t ns)
 {
 	due->ns = ns;
 	if (++sim_world->n_later >= sim_world->room_later)
@@ -47,7 +47,7 @@ void sim_await_time(struct sim_due *due, uint64_t ns)
 	move_up(due);
 }
 
-void sim_forget_time(struct sim_due *due)
+static void forget_time(struct sim_due *due)
 {
 	struct sim_due *last = sim_world->later[sim_world->n_later];
 
@@ -87,7 +87,7 @@ struct sim_task *sim_first_task(void)
 	struct sim_due *due;
 
 	while ((due = sim_next_due()) && due->ns <= sim_world->now_ns) {
-		sim_forget_time(due);
+		forget_time(due);
 		make_due((struct sim_task *)due);
 	}
 	return TAILQ_FIRST(&sim_world->tasks);
@@ -96,7 +96,7 @@ struct sim_task *sim_first_task(void)
 static void take_out(struct sim_task *task)
 {
 	if (task->due.place)
-		sim_forget_time(&task->due);
+		forget_time(&task->due);
 	else
 		TAILQ_REMOVE(&sim_world->tasks, task, link);
 }
@@ -111,13 +111,13 @@ void sim_schedule(struct sim_task *task, uint64_t due_ns)
 	task->scheduled = true;
 	task->order = ++sim_world->n_scheduled;
 	task->priority = sim_new_priority();
-	sim_await_time(&task->due, due_ns);
+	await_time(&task->due, due_ns);
 }
 
 void sim_postpone(struct sim_task *task, uint64_t due_ns)
 {
 	take_out(task);
-	sim_await_time(&task->due, due_ns);
+	await_time(&task->due, due_ns);
 }
 
 void sim_cancel(struct sim_task *task)

@@ -89,9 +89,6 @@ void sim_postpone(struct sim_task *task, uint64_t due_ns);
 
 /* ---- What waits for its time, for schedule.c and choice.c: later.c ---- */
 
-void sim_await_time(struct sim_due *due, uint64_t ns);
-void sim_forget_time(struct sim_due *due);
-
 /* The earliest, or NULL. */
 struct sim_due *sim_next_due(void);
 

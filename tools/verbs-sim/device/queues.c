@@ -164,20 +164,15 @@ static struct sim_recv_queue *recvs_of(struct sim_qp *qp)
 	return qp->srq ? &qp->srq->queue : &qp->recvs;
 }
 
-static void enqueue(const struct sim_program *program, struct sim_recv_queue *queue,
-		    struct sim_recv *recv)
-{
-	sim_check_recv(program, queue, recv->sge, recv->num_sge);
-	TAILQ_INSERT_TAIL(&queue->posted, recv, link);
-	queue->count++;
-}
-
 void sim_read_recvs(const struct sim_program *program, struct sim_recv_queue *queue)
 {
 	struct sim_recv *recv;
 
-	while (sim_has_memory(SIM_MOST_OBJECT) && (recv = sim_read_recv(&queue->ring)))
-		enqueue(program, queue, recv);
+	while (sim_has_memory(SIM_MOST_OBJECT) && (recv = sim_read_recv(&queue->ring))) {
+		sim_check_recv(program, queue, recv->sge, recv->num_sge);
+		TAILQ_INSERT_TAIL(&queue->posted, recv, link);
+		queue->count++;
+	}
 }
 
 struct sim_recv *sim_next_recv(struct sim_qp *qp)

@@ -33,16 +33,6 @@ int sim_open_siw_ring(struct sim_ring *ring, enum sim_siw_entry kind, uint32_t e
 	return 0;
 }
 
-static struct siw_sqe *send_at(const struct sim_ring *ring, uint32_t index)
-{
-	return (struct siw_sqe *)ring->entries + index % ring->slots;
-}
-
-static struct siw_rqe *recv_at(const struct sim_ring *ring, uint32_t index)
-{
-	return (struct siw_rqe *)ring->entries + index % ring->slots;
-}
-
 static struct siw_cqe *completion_at(const struct sim_ring *ring, uint32_t index)
 {
 	return (struct siw_cqe *)ring->entries + index % ring->slots;
@@ -172,7 +162,7 @@ struct sim_request *sim_siw_read_send(struct sim_ring *ring)
 		[SIW_OP_SEND] = IBV_WR_SEND,
 		[SIW_OP_SEND_REMOTE_INV] = IBV_WR_SEND_WITH_INV,
 	};
-	const struct siw_sqe *sqe = send_at(ring, ring->seen);
+	const struct siw_sqe *sqe = (struct siw_sqe *)ring->entries + ring->seen % ring->slots;
 	bool is_inline = sqe->flags & SIW_WQE_INLINE;
 	struct sim_request *request;
 	int i;
@@ -203,7 +193,7 @@ struct sim_request *sim_siw_read_send(struct sim_ring *ring)
 
 struct sim_recv *sim_siw_read_recv(struct sim_ring *ring)
 {
-	const struct siw_rqe *rqe = recv_at(ring, ring->seen);
+	const struct siw_rqe *rqe = (struct siw_rqe *)ring->entries + ring->seen % ring->slots;
 	size_t sges = rqe->num_sge * sizeof(struct ibv_sge);
 	struct sim_recv *posted;
 

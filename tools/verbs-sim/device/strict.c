@@ -44,14 +44,11 @@ void sim_check_recv(const struct sim_program *program, const struct sim_recv_que
 	}
 }
 
-static uint32_t receives_of(const struct sim_qp *qp)
-{
-	return qp->srq ? qp->srq->queue.count : qp->recvs.count;
-}
-
 void sim_check_receives(const struct sim_qp *qp)
 {
-	if (sim_world->strict && !receives_of(qp))
+	uint32_t receives = qp->srq ? qp->srq->queue.count : qp->recvs.count;
+
+	if (sim_world->strict && !receives)
 		sim_blame(qp->object.program,
 			  "no-receive: a QP is connected before a receive is posted");
 }

@@ -15,7 +15,7 @@
 #define MOST_MTU        4096
 #define ROCE_UDP_HEADER 8
 
-bool sim_is_multicast(const union ibv_gid *gid)
+static bool is_multicast(const union ibv_gid *gid)
 {
 	if (IN6_IS_ADDR_V4MAPPED((const struct in6_addr *)gid))
 		return IN_MULTICAST((uint32_t)gid->raw[12] << 24);
@@ -36,7 +36,7 @@ int sim_attach(struct sim_qp *qp, const union ibv_gid *group)
 {
 	uint32_t i = find_group(qp, group);
 
-	if (qp->type != IBV_QPT_UD || !sim_is_multicast(group))
+	if (qp->type != IBV_QPT_UD || !is_multicast(group))
 		return EINVAL;
 	if (i == SIM_MOST_GROUPS)
 		return ENOMEM;
@@ -65,7 +65,7 @@ static bool reaches(const struct sim_request *request, const struct sim_qp *peer
 	if (peer->type != IBV_QPT_UD || peer->object.program->silent ||
 	    (peer->state != IBV_QPS_RTR && peer->state != IBV_QPS_RTS))
 		return false;
-	if (path->is_global && sim_is_multicast(gid))
+	if (path->is_global && is_multicast(gid))
 		return find_group(peer, gid) < peer->n_groups;
 	if (request->to.qp_num != peer->object.number)
 		return false;

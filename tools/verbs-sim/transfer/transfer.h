@@ -67,7 +67,6 @@ void sim_finish_access(const struct sim_program *program);
 
 /* A UD QP sends, with the data of the request. */
 void sim_send_datagram(struct sim_qp *qp, const struct sim_request *request);
-bool sim_is_multicast(const union ibv_gid *gid);
 
 /* A QP gets what is sent to a group, or no more. Each returns 0, or EINVAL, or ENOMEM. */
 int sim_attach(struct sim_qp *qp, const union ibv_gid *group);

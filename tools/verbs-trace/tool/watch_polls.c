@@ -14,19 +14,14 @@
 
 #define MOST 65536 /* completions taken from a CQ, to which a thread may add forever */
 
-static bool is_wanted(void)
-{
-	return !settings.summary && !settings.quiet && !settings.after_error &&
-	       verbs[VERB_ibv_poll_cq].wanted;
-}
-
 static _Atomic bool untold; /* whether a CQ may have empty polls that were not shown yet */
 
 /* An empty poll of the CQ: it is shown later, with others. */
 static void count_empty(struct call *call, struct object *cq)
 {
 	call->silent = true;
-	if (!call->began || !is_wanted())
+	if (!call->began || settings.summary || settings.quiet || settings.after_error ||
+	    !verbs[VERB_ibv_poll_cq].wanted)
 		return; /* no line shows it */
 	if (!atomic_fetch_add_explicit(&cq->empty, 1, memory_order_relaxed)) {
 		cq->empty_since = call->began;
