@@ -102,11 +102,6 @@ QUICK = grid(["ping-sr-2", "ping-sr-3", "ping-sr-5"], (IDLE, 100, 1000, 5000, 0)
 DEFAULT = ("sweep", "one-sided", "peers", "bare")
 
 
-def unique(points: list[Point]) -> tuple[Point, ...]:
-    """The points in their order, each once."""
-    return tuple(dict.fromkeys(points))
-
-
 def choose(quick: bool, full: bool, only: list[str]) -> Plan:
     """The plan for the options. A ValueError names an unknown comparison or program."""
     for name in only:
@@ -127,4 +122,5 @@ def choose(quick: bool, full: bool, only: list[str]) -> Plan:
         points = [point for point in points if point.way in ways]
     if not points:
         raise ValueError("none of these programs is in the comparison: name its group, too")
-    return Plan(unique(points), numbers[0], int(numbers[1]), int(numbers[2]), numbers[3])
+    once = tuple(dict.fromkeys(points))  # in their order
+    return Plan(once, numbers[0], int(numbers[1]), int(numbers[2]), numbers[3])
