@@ -174,13 +174,6 @@ static int listen_at(struct sockaddr *address, struct our_control **listener)
 	return ret ? ret : our_listener_bind(*listener, address, 16);
 }
 
-static int share(struct ibv_context *verbs, struct our_device **device)
-{
-	int ret = our_create_device(&config, verbs, device);
-
-	return ret ? ret : our_device_create_srq(*device, RECEIVES, SIZE);
-}
-
 /* The calling thread is the listener's, all others run beside it. */
 static int run_all(struct our_device *device, struct our_control *listener,
 		   struct our_control *opened, struct sockaddr *addresses[2])
@@ -237,7 +230,9 @@ static void *run_at(void *argument)
 		ret = listen_at(addresses[i], &listeners[i]);
 	}
 	if (!ret)
-		ret = share(listeners[0]->verbs, &device);
+		ret = our_create_device(&config, listeners[0]->verbs, &device);
+	if (!ret)
+		ret = our_device_create_srq(device, RECEIVES, SIZE);
 	if (!ret)
 		ret = run_all(device, listeners[0], listeners[1], addresses);
 	our_close_device(device);

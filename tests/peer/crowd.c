@@ -146,20 +146,16 @@ enum way find_way(const char *name)
 	return way;
 }
 
-/*
- * If two clients of a host name the same QP, the kernel's CM (cm_match_req) takes the first one for
- * stale and disconnects it. So these are numbers that soft-RoCE gives to no QP, for up to 16384
- * requests, and others in another process.
- */
-static uint32_t first_qp_num(void)
-{
-	return 0x200000 + (uint32_t)getpid() % 768 * 0x4000;
-}
-
 void crowd_clients(struct peer *p, enum way way, struct sockaddr *to)
 {
-	struct crowd crowd = { .p = p, .way = way, .to = to, .qp_num = first_qp_num() };
+	struct crowd crowd = { .p = p, .way = way, .to = to };
 
+	/*
+	 * If two clients of a host name the same QP, the kernel's CM (cm_match_req) takes the first one
+	 * for stale and disconnects it. So these are numbers that soft-RoCE gives to no QP, for up to
+	 * 16384 requests, and others in another process.
+	 */
+	crowd.qp_num = 0x200000 + (uint32_t)getpid() % 768 * 0x4000;
 	p->channel = rdma_create_event_channel();
 	must(p->channel, "rdma_create_event_channel");
 	do {

@@ -152,13 +152,6 @@ void post_recv(struct peer *p, uint64_t i, bool credit)
 		     credit ? CREDIT_LEN : (uint32_t)p->size);
 }
 
-/* Of the one-sided wire: the buffer, and then the count. */
-static void post_exchange_recvs(struct peer *p)
-{
-	post_recv_at(p, 0, credit_slot(p, 0), 2 * CREDIT_LEN);
-	post_recv_at(p, 1, credit_slot(p, 2), CREDIT_LEN);
-}
-
 /* Returns 0 or an errno value. */
 int try_send(struct peer *p, int kind, uint64_t i, uint8_t *at, uint32_t length)
 {
@@ -216,8 +209,9 @@ void set_up_transfer(struct peer *p)
 	attr.cap.max_send_sge = 1;
 	attr.cap.max_recv_sge = 1;
 	must(!rdma_create_qp(p->id, p->pd, &attr), "rdma_create_qp");
-	if (p->one_sided) {
-		post_exchange_recvs(p);
+	if (p->one_sided) { /* its buffer comes, and then its count */
+		post_recv_at(p, 0, credit_slot(p, 0), 2 * CREDIT_LEN);
+		post_recv_at(p, 1, credit_slot(p, 2), CREDIT_LEN);
 		return;
 	}
 	for (uint64_t i = 0; i < (p->blast ? recvs : !p->greedy); i++)

@@ -124,15 +124,6 @@ static void send_one_more(struct peer *p)
 		die_lost(p, status, p->count);
 }
 
-/* Until the connection ends, or whoever has started us says so by our stdin. */
-static void stay(const struct peer *p)
-{
-	struct pollfd fds[] = { { .fd = p->id->channel->fd, .events = POLLIN },
-				{ .fd = STDIN_FILENO, .events = POLLIN } };
-
-	must(poll(fds, 2, -1) > 0, "poll");
-}
-
 static void end_silence(int sig)
 {
 	(void)sig;
@@ -164,13 +155,17 @@ void maybe_fall_silent(const struct peer *p, uint64_t done)
 /* More than its share of the server's receives. What it cannot post any more, the server has ended. */
 void greedy_client(struct peer *p)
 {
+	struct pollfd fds[] = { { .fd = p->id->channel->fd, .events = POLLIN },
+				{ .fd = STDIN_FILENO, .events = POLLIN } };
+
 	for (uint64_t i = 0; i < p->greedy; i++)
 		if (try_send(p, KIND_SEND, 1, slot(p, 1), (uint32_t)p->size))
 			break;
 	puts("sent");
 	fflush(stdout);
 	maybe_fall_silent(p, 0);
-	stay(p);
+	/* Stays until the connection ends, or whoever has started us says so by our stdin. */
+	must(poll(fds, 2, -1) > 0, "poll");
 }
 
 /* The second half is outside the memory region: the send fails when the first half is on its way. */

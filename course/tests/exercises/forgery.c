@@ -33,12 +33,6 @@ static void forge_last_line(pid_t runner)
 	_exit(0);
 }
 
-/* The kernel's trace of what this process does has a line end in each line. */
-static void hide(void)
-{
-	prctl(PR_SET_NAME, "\n");
-}
-
 /* The program does nothing, and its partner seems to have counted all messages. */
 static void forge_run(void)
 {
@@ -60,7 +54,8 @@ __attribute__((constructor)) static void begin(void)
 
 	for (size_t i = 0; i < length; i++)
 		words[i] = words[i] ? words[i] : ' ';
-	hide();
+	/* The kernel's trace of what this process does has a line end in each line. */
+	prctl(PR_SET_NAME, "\n");
 	if (getenv("VERBS_SIM_WORLD"))
 		forge_run();
 }

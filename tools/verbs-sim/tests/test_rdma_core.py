@@ -81,17 +81,13 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def run_module(suite: Path, module: str, *options: str) -> Run:
-    python = ["/usr/bin/python3", "-B", f"{suite}/print_passed.py", str(suite.parent), module, "--dev", "rxe0"]
-    return simulate([python], *options, within_s=60)
-
-
 def passed(run: Run) -> list[str]:
     return sorted(words[1] for words in map(str.split, run.out.splitlines()) if words[:1] == ["passed"])
 
 
 @pytest.mark.parametrize("module", PASS)
 def test_they_pass_as_in_the_lab(suite: Path, module: str) -> None:
-    run = run_module(suite, module)
+    python = ["/usr/bin/python3", "-B", f"{suite}/print_passed.py", str(suite.parent), module, "--dev", "rxe0"]
+    run = simulate([python], within_s=60)
     assert passed(run) == sorted(PASS[module].split()), run.why()
     assert not run.missing and run.left == "nothing", run.why()
