@@ -14,6 +14,8 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from tools.stages import without_make
+
 from . import edit, grade, over_sim, trees
 from .reasons import printable
 
@@ -42,7 +44,7 @@ def build(tree: Path, stage: str, role: str, sanitizer: str) -> Path:
         shutil.copyfile(tree / name, out / name)
     command = ["env", "LC_ALL=C", "prlimit", "--as=8000000000", "make", "-s", role, trees.for_simulation(out, sanitizer)]
     try:
-        done = subprocess.run(command, cwd=out, env=trees.without_make(), capture_output=True, text=True, errors="replace", timeout=COMPILE_LIMIT_S)
+        done = subprocess.run(command, cwd=out, env=without_make(), capture_output=True, text=True, errors="replace", timeout=COMPILE_LIMIT_S)
     except subprocess.TimeoutExpired as late:
         raise DoesNotBuild(f"it is not built after {COMPILE_LIMIT_S} s") from late
     if done.returncode:

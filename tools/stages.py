@@ -19,12 +19,15 @@ ROLES = ("client", "server")
 ONE_FILE = ["ping-ep-0", "ping-mt-4", "ping-ud-0", "mcast-ud-0"]  # each side of these is one file, and takes nothing of another stage
 
 
+def without_make() -> dict[str, str]:
+    """The environment, without what a make that started this has put there."""
+    return {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
+
+
 def make(*words: str) -> str:
     """What make prints."""
     command = ["make", "--no-print-directory", "--silent", *words]
-    unset = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")  # those of a make that calls us are not for this one
-    environment = {name: value for name, value in os.environ.items() if name not in unset}
-    return subprocess.run(command, cwd=TOP, env=environment, check=True, stdout=subprocess.PIPE, text=True).stdout
+    return subprocess.run(command, cwd=TOP, env=without_make(), check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
 @cache

@@ -17,6 +17,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tools.place import IN_GUEST, ON_DEVICE
+
 from . import measure, plan, report
 from .limits import parse as parse_limit
 from .runner import Failed
@@ -107,7 +109,7 @@ def main() -> int:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, interrupted)
     options.folder.mkdir(parents=True, exist_ok=True)
-    if not options.resume and not (options.here and os.environ.get("LAB_GUEST")):
+    if not options.resume and not (options.here and IN_GUEST):
         (options.folder / "samples.jsonl").unlink(missing_ok=True)
     launched = bool(options.server_launch or options.client_launch)
     if launched and not options.here and not os.environ.get("RDMA_ADDR"):
@@ -115,7 +117,7 @@ def main() -> int:
     for launch in (options.server_launch, options.client_launch):
         if launch and shutil.which(shlex.split(launch)[0]) is None:
             parser().error(f"the launcher {shlex.split(launch)[0]} is not a command of this machine")
-    in_vm = not options.here and not launched and not (os.environ.get("RDMA_ADDR") and os.environ.get("LAB") != "1")
+    in_vm = not options.here and not launched and not ON_DEVICE
     try:
         status = measure_in_vm() if in_vm else measure_here(options, chosen)
     except KeyboardInterrupt:
