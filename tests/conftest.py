@@ -30,10 +30,9 @@ sys.path[:0] = [str(TOP), str(TESTS), str(COURSE), *TOOLS]
 
 from live import kernel  # noqa: E402
 from live import watched  # noqa: E402
+from tools.place import IN_GUEST, ON_DEVICE  # noqa: E402
 
 PYTHON = "/usr/bin/python3"  # Debian's: it has Debian's pytest, also in the guest
-IN_GUEST = "LAB_GUEST" in os.environ
-ON_DEVICE = bool(os.environ.get("RDMA_ADDR")) and not IN_GUEST and os.environ.get("LAB") != "1"
 # Where tests run: those that need the machine for themselves and boot guests of their own; those in guests or on a
 # device; those that would slow these down, with a guest each; and all others.
 ALONE, DRIVERS, LAST, HERE = "alone", "drivers", "last", "here"

@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 from live.processes import until
+from tools.place import IN_GUEST
 
-pytestmark = pytest.mark.skipif("LAB_GUEST" not in os.environ, reason="it breaks what it tests: only in a guest of the lab")
+pytestmark = pytest.mark.skipif(not IN_GUEST, reason="it breaks what it tests: only in a guest of the lab")
 PROGRAM = "tools/devices/devices"
 LIMIT = 60  # seconds, for any command
 PORT = "20999"

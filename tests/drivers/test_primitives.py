@@ -12,7 +12,9 @@ from typing import Any
 
 import pytest
 
-pytestmark = pytest.mark.skipif("LAB_GUEST" not in os.environ, reason="it takes two processors for itself: only in a guest of the lab")
+from tools.place import IN_GUEST
+
+pytestmark = pytest.mark.skipif(not IN_GUEST, reason="it takes two processors for itself: only in a guest of the lab")
 PROGRAM = Path(__file__).resolve().parents[2] / "build/bench/primitives"
 PAUSES_US = [100, 500, 2000, 7000, 50000]
 STEPS_US = 4_800_000  # together, at least

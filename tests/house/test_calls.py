@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tools.folders import files
+from tools.folders import files, folder as stage_folder
+from tools.stages import stages
 
 TOP = Path(__file__).resolve().parents[2]
 
@@ -20,12 +21,6 @@ NOT_HERE = {"program/serve/client_main.c", "program/serve/server_main.c"}
 SIM = ["core", "device", "cm", "transfer"]
 # Functions of libc that kernel/ replaces: for those below it they are libc's.
 OF_LIBC = {"open", "fstat", "access"}
-
-
-def stages() -> list[str]:
-    """The folders of the stages, from the first to the last."""
-    names = subprocess.run(["make", "-s", "print-STAGES", "print-OTHERS"], cwd=TOP, capture_output=True, text=True, check=True)
-    return [name if (TOP / name).is_dir() else f"beyond/{name}" for name in names.stdout.split()]
 
 
 def folder(source: str) -> str:
@@ -72,7 +67,7 @@ def circle(graph: dict[str, set[str]]) -> list[str]:
 
 
 def test_calls_go_downwards() -> None:
-    order = [*ROOMS, *stages()]
+    order = [*ROOMS, *map(stage_folder, stages())]
     graph = calls([source for source in files(".c") if folder(source) in order and source not in NOT_HERE])
     assert len(graph) > 100
     assert not upward(graph, order)

@@ -15,6 +15,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 import pytest
+from tools import folders
+from tools.place import IN_GUEST, ON_DEVICE
 from tools.stages import NotBuilt, facts
 
 TOP = Path(__file__).resolve().parents[2]
@@ -44,9 +46,7 @@ class Stage:
     @property
     def folder(self) -> str:
         """Where its programs are, from the top of the tree."""
-        if self.nine:
-            return f"build/nine/{self.name}"
-        return f"beyond/{self.name}" if (TOP / "beyond" / self.name).is_dir() else self.name
+        return f"build/nine/{self.name}" if self.nine else folders.folder(self.name)
 
 
 def _stages() -> Iterator[Stage]:
@@ -88,8 +88,6 @@ LAB = (
     Link("RoCE", 6, "rxe0", "roce0", "2001:db8:1::1"),
     Link("iWARP", 6, "siw0", "iwarp0", "2001:db8:2::1"),
 )
-IN_GUEST = "LAB_GUEST" in os.environ
-ON_DEVICE = bool(os.environ.get("RDMA_ADDR")) and not IN_GUEST and os.environ.get("LAB") != "1"
 
 
 def _link_of(address: str) -> Link:

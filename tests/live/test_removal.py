@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import pytest
 from live.conftest import Client, Run, Server, next_port
 from live.processes import Process
-from live.table import IN_GUEST, Link, each, over
+from live.table import Link, each, over
+from tools.place import IN_GUEST
 
 pytestmark = pytest.mark.skipif(not IN_GUEST, reason="it removes the device")
 REMOVED = "RDMA_CM_EVENT_DEVICE_REMOVAL"

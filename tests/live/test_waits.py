@@ -3,7 +3,8 @@
 
 import pytest
 from live.conftest import Client, Server, next_port
-from live.table import IN_GUEST, NEVER, Link, Stage, each
+from live.table import NEVER, Link, Stage, each
+from tools.place import IN_GUEST
 
 ENDLESS = "-c 1000000000 -T"
 LADDER = "ping-sr-0 ping-sr-1 ping-sr-2e ping-sr-2 ping-sr-3 ping-sr-4 ping-sr-5"

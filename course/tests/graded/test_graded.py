@@ -17,10 +17,11 @@ from random import Random
 
 import pytest
 
-from course import grade, make, trees
+from course import grade, make
 from course.checks import CHECKS
 from course.exercises import EXERCISES, Exercise
 from exercises import dishonest, solutions
+from tools import stages
 
 pytestmark = pytest.mark.long
 TOP = Path(__file__).resolve().parents[3]
@@ -73,7 +74,7 @@ def not_quoted(job: Job, marks: list[grade.Mark]) -> str:
 @pytest.fixture(scope="module", autouse=True)
 def prepared() -> None:
     """What the gradings have in common, and a file that no solution may show."""
-    subprocess.run(["make", "-s", "course-build"], cwd=TOP, env=trees.without_make(), check=True)
+    stages.make("course-build")
     dishonest.SECRET.parent.mkdir(parents=True, exist_ok=True)
     dishonest.SECRET.write_text(SECRET + "\n")
 
