@@ -5,7 +5,6 @@ Place: used by make.py and bug.py. Contract: it contains the sources of the stag
 with `make` and the Debian packages of [build] in tools/packages.txt.
 """
 
-import os
 import re
 import shutil
 from pathlib import Path
@@ -45,11 +44,6 @@ clean:
 	rm -rf build client server
 .PHONY: all clean
 """
-
-
-def without_make() -> dict[str, str]:
-    """The environment, without what a make that started this has put there."""
-    return {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
 
 
 def included(path: str) -> list[str]:
