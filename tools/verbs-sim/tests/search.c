@@ -61,6 +61,7 @@ static bool find_an_object(void)
 	struct sim_object *objects[MANY], *last;
 	int i;
 
+	sim_alloc(PAGE); /* behind the world, whose last page is not hidden */
 	for (i = 0; i < MANY; i++)
 		objects[i] = sim_create(KIND, 2 * PAGE, program, NULL);
 	last = sim_create(KIND, sizeof(*last), program, NULL);
