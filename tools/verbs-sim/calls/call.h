@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "verbs-sim/core/schedule.h"
+#include "verbs-sim/device/faults.h"
 
 #define EXPORTED __attribute__((visibility("default")))
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Doing what --fail asks for, when the program makes that call. See core/world.h.
+ * Doing what --fail asks for, when the program makes that call. See device/faults.h.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -130,7 +130,7 @@ static void remove_device(void)
 		if (!object->hidden && ((struct sim_endpoint *)object)->device)
 			sim_tell((struct sim_endpoint *)object, RDMA_CM_EVENT_DEVICE_REMOVAL, 0);
 	}
-	sim_world->removed = true;
+	sim_world->devices->removed = true;
 	post_to_all(NULL, IBV_EVENT_DEVICE_FATAL);
 }
 

@@ -11,9 +11,15 @@
 #define FIRST_PORT 32768
 #define LAST_PORT  60999
 
-static struct sim_ports *ports_of(const struct sockaddr_storage *address)
+/* Endpoints by their ports, in so many lists. */
+#define LISTS 1024
+LIST_HEAD(sim_endpoints, sim_endpoint);
+
+static struct sim_endpoints *ports_of(const struct sockaddr_storage *address)
 {
-	return &sim_world->bound[*sim_port_of((struct sockaddr_storage *)address) % SIM_PORTS];
+	if (!sim_world->by_port)
+		sim_world->by_port = sim_alloc(LISTS * sizeof(*sim_world->by_port));
+	return &sim_world->by_port[*sim_port_of((struct sockaddr_storage *)address) % LISTS];
 }
 
 static bool is_free(const struct sim_endpoint *but, const struct sockaddr_storage *address)
@@ -84,7 +90,7 @@ static int find_device(struct sim_endpoint *endpoint)
 		endpoint->device = sim_device_at(&endpoint->destination, endpoint->object.program);
 		return 0;
 	}
-	endpoint->device = sim_world->devices;
+	endpoint->device = sim_world->devices->all;
 	return endpoint->device->traits.iwarp ? EINVAL : 0;
 }
 

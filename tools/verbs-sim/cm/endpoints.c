@@ -10,7 +10,7 @@
 
 const struct sim_traits *sim_cm_traits(const struct sim_endpoint *endpoint)
 {
-	return &(endpoint->device ? endpoint->device : sim_world->devices)->traits;
+	return &(endpoint->device ? endpoint->device : sim_world->devices->all)->traits;
 }
 
 struct sim_endpoint *sim_create_endpoint(struct sim_program *program, struct sim_channel *channel,

@@ -112,21 +112,7 @@ void *memset(void *memory, int value, size_t length)
 
 /* ---- The ledger ---- */
 
-const char *const sim_kind_names[SIM_KINDS] = {
-	[SIM_ENDPOINT] = "cm_id",
-	[SIM_QP] = "QP",
-	[SIM_MW] = "MW",
-	[SIM_MR] = "MR",
-	[SIM_SRQ] = "SRQ",
-	[SIM_CQ] = "CQ",
-	[SIM_COMP_CHANNEL] = "completion channel",
-	[SIM_EVENT_CHANNEL] = "event channel",
-	[SIM_AH] = "AH",
-	[SIM_PD] = "PD",
-	[SIM_CONTEXT] = "context",
-};
-
-void *sim_create(enum sim_kind kind, size_t size, struct sim_program *program, void *user)
+void *sim_create(uint32_t kind, size_t size, struct sim_program *program, void *user)
 {
 	struct sim_object *object = sim_alloc(size);
 
@@ -143,7 +129,7 @@ void *sim_create(enum sim_kind kind, size_t size, struct sim_program *program, v
 	return object;
 }
 
-void *sim_find(enum sim_kind kind, uint32_t number)
+void *sim_find(uint32_t kind, uint32_t number)
 {
 	return number < sim_world->room[kind] ? sim_world->by_number[kind][number] : NULL;
 }

@@ -67,7 +67,7 @@ struct sim_program *sim_new_program(enum sim_thread_state state)
 	int kind;
 
 	program->number = sim_world->n_programs++;
-	for (kind = 0; kind < SIM_KINDS; kind++)
+	for (kind = 0; kind < SIM_MOST_KINDS; kind++)
 		TAILQ_INIT(&program->objects[kind]);
 	TAILQ_INIT(&program->stale);
 	program->main_thread = sim_new_thread(program, state);

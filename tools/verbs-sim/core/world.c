@@ -45,7 +45,7 @@ int sim_create_world(void (*do_task)(struct sim_task *task))
 	sim_world->hash = 14695981039346656037ull; /* FNV-1a's first value */
 	sim_world->next_port = 32768;
 	TAILQ_INIT(&sim_world->tasks);
-	for (kind = 0; kind < SIM_KINDS; kind++)
+	for (kind = 0; kind < SIM_MOST_KINDS; kind++)
 		TAILQ_INIT(&sim_world->objects[kind]);
 	return fd;
 }
@@ -92,7 +92,7 @@ uint64_t sim_near_ns(uint32_t pace_ns)
 #define LATE    32 /* one of so many */
 #define LATE_NS 300000
 
-uint64_t sim_pace_ns(enum sim_pace pace)
+uint64_t sim_pace_ns(unsigned int pace)
 {
 	uint64_t late_ns = sim_random(LATE) ? 0 : sim_random(LATE_NS);
 

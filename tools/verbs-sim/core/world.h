@@ -25,11 +25,9 @@
 #define SIM_MOST_THREADS  8192
 #define SIM_MOST_PROGRAMS 4096
 #define SIM_MOST_AWAITED  8
-#define SIM_MOST_FAULTS   64
-#define SIM_MOST_DEVICES  8
 #define SIM_MOST_CHANGES  3
+#define SIM_MOST_KINDS    16          /* of objects */
 #define SIM_RESERVE       0x8000000ul /* of the world: what no program asks for, as events */
-#define SIM_PORTS         1024
 #define SIM_FOREVER       UINT64_MAX
 
 /*
@@ -39,26 +37,11 @@
 #define SIM_PROGRAM_VARIABLE "VERBS_SIM_PROGRAM"
 #define SIM_SPAWNED          's' /* behind the number: it has not had its first turn yet */
 
-/* What tasks there are. The object of each is named behind it. */
-enum sim_task_kind {
-	SIM_TASK_EXECUTE = 1, /* QP: the next work request reaches the peer */
-	SIM_TASK_ACKNOWLEDGE, /* QP: the oldest work request completes */
-	SIM_TASK_DELIVER,     /* endpoint: the next message of the connection manager arrives */
-	SIM_TASK_GIVE_UP,     /* endpoint: no answer came in time */
-	SIM_TASK_ALARM,       /* program: alarm(2) */
-	SIM_TASK_TIMER        /* timer of a program: timerfd_create(2) */
-};
-
 /*
  * What may be fast in one run and slow in another: the seed draws for each how long it takes at most, and
- * for each thread how long after it was woken it goes on.
+ * for each thread how long after it was woken it goes on. device/kinds.h names them.
  */
-enum sim_pace {
-	SIM_PACE_ARRIVAL,    /* of a request at the peer */
-	SIM_PACE_COMPLETION, /* of a request that has arrived */
-	SIM_PACE_CM,         /* a message of the connection manager */
-	SIM_PACES
-};
+#define SIM_PACES 3
 
 /* A time that something waits for. */
 struct sim_due {
@@ -66,12 +49,12 @@ struct sim_due {
 	uint32_t place; /* among all of these; 0: it waits for none */
 };
 
-/* Something that a device or a timer does later. */
+/* Something that happens later. What that is, kind and object say to sim_do_task alone. */
 struct sim_task {
 	struct sim_due due;
 	TAILQ_ENTRY(sim_task) link; /* of those that are due */
 	bool scheduled;
-	enum sim_task_kind kind;
+	uint32_t kind;
 	uint64_t order;    /* how many were scheduled before */
 	uint32_t priority; /* by priorities: see core/schedule.c */
 	void *object;
@@ -121,27 +104,11 @@ enum sim_program_state {
 	SIM_PROGRAM_ENDED
 };
 
-/* What the ledger counts, in the order in which what is left of a dead program is destroyed. */
-enum sim_kind {
-	SIM_ENDPOINT,
-	SIM_QP,
-	SIM_MW,
-	SIM_MR,
-	SIM_SRQ,
-	SIM_CQ,
-	SIM_COMP_CHANNEL,
-	SIM_EVENT_CHANNEL,
-	SIM_AH,
-	SIM_PD,
-	SIM_CONTEXT,
-	SIM_KINDS
-};
-
-/* The beginning of everything that a program creates on the simulated device. */
+/* The beginning of everything that a program creates, and that the ledger counts by its kind. */
 struct sim_object {
 	TAILQ_ENTRY(sim_object) link;       /* in the world's list of its kind, */
 	TAILQ_ENTRY(sim_object) of_program; /* and in its program's */
-	enum sim_kind kind;
+	uint32_t kind;
 	uint32_t number; /* of its kind, from 1; never used again */
 	uint32_t users;  /* objects that need it: while there are any, it cannot be destroyed */
 	bool hidden;     /* a library made it for itself, and need not destroy it */
@@ -165,9 +132,9 @@ struct sim_program {
 	uint64_t sleeps, preemptions; /* of its threads */
 	struct sim_task alarm;        /* alarm(2), and setitimer(2), */
 	uint64_t alarm_interval_ns;   /* which repeats it; 0: not */
-	struct sim_objects objects[SIM_KINDS];
+	struct sim_objects objects[SIM_MOST_KINDS];
+	uint32_t left[SIM_MOST_KINDS];               /* what it had not destroyed when it ended */
 	TAILQ_HEAD(sim_channels, sim_channel) stale; /* see device/device.h */
-	uint32_t left[SIM_KINDS];                    /* what it had not destroyed when it ended */
 	struct sim_fault *next_status; /* what its next completion is to have, or NULL */
 	bool silent;                   /* its host is cut off */
 	bool told;                     /* to stop, because all slept, or it did not end */
@@ -191,32 +158,6 @@ enum sim_verdict {
 	SIM_VERDICT_UNKNOWN, /* a call that is not simulated */
 	SIM_VERDICT_STUCK,   /* a thread does not give its turn back */
 	SIM_VERDICT_BROKEN   /* the simulation itself cannot go on */
-};
-
-#define SIM_UNSAID (-1) /* the error of a call that fails and does not say why: errno is 0 */
-
-enum sim_fault_kind {
-	SIM_FAULT_USUAL, /* the first way in which the call can fail */
-	SIM_FAULT_ERROR, /* this errno value, or SIM_UNSAID */
-	SIM_FAULT_SIGNAL,
-	SIM_FAULT_ASYNC,   /* this asynchronous event */
-	SIM_FAULT_STATUS,  /* the next completion has this status */
-	SIM_FAULT_EVENT,   /* this event of the connection manager */
-	SIM_FAULT_FULL,    /* stdout is full */
-	SIM_FAULT_REMOVAL, /* the device is removed, for all programs */
-	SIM_FAULT_SILENCE  /* nothing leaves the program's host any more, nor arrives there */
-};
-
-/* What goes wrong at a call, as asked for on the command line: see runner/faults.c. */
-struct sim_fault {
-	char text[96]; /* of the command line */
-	int program;
-	char call[32];         /* which one; empty: any */
-	uint64_t number, seen; /* the Nth of them, and how many there were */
-	enum sim_fault_kind kind;
-	int value;
-	int status;   /* of an event */
-	char how[32]; /* its name; empty: the usual way */
 };
 
 /*
@@ -245,7 +186,7 @@ struct sim_world {
 	bool steps; /* its programs do what a list of steps says: runner/steps.c */
 	pid_t runner_pid;
 	struct sim_help help;
-	struct sim_fault faults[SIM_MOST_FAULTS];
+	struct sim_fault *faults; /* what goes wrong, as it was asked to */
 	int n_faults;
 	char done[256];    /* what went wrong as it was asked to, or empty */
 	char wrong[512];   /* what programs did wrong, or empty */
@@ -286,15 +227,15 @@ struct sim_world {
 	uint64_t n_scheduled;                  /* so far */
 	struct sim_due **later;                /* what waits for its time: core/later.c */
 	uint32_t n_later, room_later;
-	struct sim_device *devices; /* device/devices.h */
-	uint32_t n_devices;
-	bool removed; /* they have been: no address leads to one any more */
-	struct sim_objects objects[SIM_KINDS];
-	uint32_t numbers[SIM_KINDS];              /* the last one of each kind, */
-	struct sim_object **by_number[SIM_KINDS]; /* where each is, or NULL, */
-	uint32_t room[SIM_KINDS];                 /* and for how many there is room */
+	struct sim_objects objects[SIM_MOST_KINDS];
+	uint32_t numbers[SIM_MOST_KINDS];              /* the last one of each kind, */
+	struct sim_object **by_number[SIM_MOST_KINDS]; /* where each is, or NULL, */
+	uint32_t room[SIM_MOST_KINDS];                 /* and for how many there is room */
 	uint32_t next_port;
-	LIST_HEAD(sim_ports, sim_endpoint) bound[SIM_PORTS]; /* by their ports: cm/addresses.c */
+
+	/* What layers above this one share, and they alone know. */
+	struct sim_devices *devices;   /* device/devices.h */
+	struct sim_endpoints *by_port; /* cm/addresses.c */
 
 	/* The memory behind this structure: see ledger.c. */
 	uint64_t used;
@@ -344,7 +285,7 @@ uint32_t sim_new_pace_ns(void);
 uint64_t sim_near_ns(uint32_t pace_ns);
 
 /* How long one thing of this kind takes in this run; now and then one takes much longer. */
-uint64_t sim_pace_ns(enum sim_pace pace);
+uint64_t sim_pace_ns(unsigned int pace);
 
 /* The priority of a new thread or task. Those below the lowest are given at a change: choice.c. */
 #define SIM_LOWEST 16
@@ -383,15 +324,13 @@ void sim_blame(const struct sim_program *program, const char *format, ...)
 /* ---- The ledger ---- */
 
 /* Creates an object of this program: `size` bytes that begin with a struct sim_object. */
-void *sim_create(enum sim_kind kind, size_t size, struct sim_program *program, void *user);
+void *sim_create(uint32_t kind, size_t size, struct sim_program *program, void *user);
 
 /* Takes it out of the ledger and frees it. Whoever calls this has seen that it has no users. */
 void sim_destroy(void *object);
 
 /* The object of any program that has this number; NULL: there is none. */
-void *sim_find(enum sim_kind kind, uint32_t number);
-
-extern const char *const sim_kind_names[SIM_KINDS];
+void *sim_find(uint32_t kind, uint32_t number);
 
 #define SIM_EACH(object, kind)                                        \
 	for (object = TAILQ_FIRST(&sim_world->objects[kind]); object; \

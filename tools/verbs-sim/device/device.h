@@ -11,6 +11,7 @@
 #include <infiniband/verbs.h>
 
 #include "verbs-sim/device/devices.h"
+#include "verbs-sim/device/faults.h"
 #include "verbs-sim/device/rings.h"
 
 /* ---- Channels: queues of events behind a descriptor ---- */

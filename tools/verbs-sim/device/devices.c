@@ -187,10 +187,10 @@ void sim_make_devices(const char *const *texts, uint32_t n)
 	uint32_t i;
 
 	texts = n ? texts : usual;
-	sim_world->n_devices = n ? n : 1;
-	sim_world->devices = sim_alloc(sim_world->n_devices * sizeof(*sim_world->devices));
-	for (i = 0; i < sim_world->n_devices; i++)
-		sim_read_device(texts[i], i, &sim_world->devices[i]);
+	sim_world->devices = sim_alloc(sizeof(*sim_world->devices));
+	sim_world->devices->n = n ? n : 1;
+	for (i = 0; i < sim_world->devices->n; i++)
+		sim_read_device(texts[i], i, &sim_world->devices->all[i]);
 }
 
 const struct sim_gid *sim_find_gid(const struct sim_device *device, uint32_t port, uint32_t index)
@@ -259,10 +259,10 @@ struct sim_device *sim_device_at(const struct sockaddr_storage *address,
 	union ibv_gid gid = sim_gid_of(address);
 	uint32_t i;
 
-	for (i = 0; i < sim_world->n_devices && !sim_world->removed; i++) {
-		device = &sim_world->devices[i];
+	for (i = 0; i < sim_world->devices->n && !sim_world->devices->removed; i++) {
+		device = &sim_world->devices->all[i];
 		if ((device->host < 0 || device->host == program->number) && serves(device, &gid))
-			return &sim_world->devices[i];
+			return &sim_world->devices->all[i];
 	}
 	return NULL;
 }

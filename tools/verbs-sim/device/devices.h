@@ -10,8 +10,9 @@
 #include <infiniband/verbs.h>
 #include <netinet/in.h>
 
-#include "verbs-sim/core/world.h"
+#include "verbs-sim/device/kinds.h"
 
+#define SIM_MOST_DEVICES   8
 #define SIM_MOST_PORTS     2
 #define SIM_MOST_GIDS      16 /* of a device */
 #define SIM_MOST_ADDRESSES 8
@@ -77,6 +78,13 @@ struct sim_device {
 	struct sim_gid gids[SIM_MOST_GIDS];
 	uint32_t n_gids;
 	int used[SIM_KINDS]; /* objects that there are */
+};
+
+/* Those of the world. */
+struct sim_devices {
+	struct sim_device all[SIM_MOST_DEVICES];
+	uint32_t n;
+	bool removed; /* they have been: no address leads to one any more */
 };
 
 /*

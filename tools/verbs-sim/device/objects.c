@@ -6,6 +6,20 @@
 
 #include "verbs-sim/device/device.h"
 
+const char *const sim_kind_names[SIM_KINDS] = {
+	[SIM_ENDPOINT] = "cm_id",
+	[SIM_QP] = "QP",
+	[SIM_MW] = "MW",
+	[SIM_MR] = "MR",
+	[SIM_SRQ] = "SRQ",
+	[SIM_CQ] = "CQ",
+	[SIM_COMP_CHANNEL] = "completion channel",
+	[SIM_EVENT_CHANNEL] = "event channel",
+	[SIM_AH] = "AH",
+	[SIM_PD] = "PD",
+	[SIM_CONTEXT] = "context",
+};
+
 bool sim_has_room(const struct sim_device *device, enum sim_kind kind)
 {
 	return (!device->traits.most[kind] || device->used[kind] < device->traits.most[kind]) &&

@@ -107,9 +107,9 @@ static void list_devices(struct netlink *netlink, const struct nlmsghdr *request
 	struct nlmsghdr *header;
 	uint32_t i;
 
-	for (i = 0; i < sim_world->n_devices; i++) {
-		if (sysfs_sees(&sim_world->devices[i]))
-			tell_device(netlink, request, &sim_world->devices[i]);
+	for (i = 0; i < sim_world->devices->n; i++) {
+		if (sysfs_sees(&sim_world->devices->all[i]))
+			tell_device(netlink, request, &sim_world->devices->all[i]);
 	}
 	header = begin(netlink, request, NLMSG_DONE, NLM_F_MULTI);
 	memset(header + 1, 0, sizeof(int)); /* the kernel's return value */
@@ -157,8 +157,8 @@ static void find_cdev(struct netlink *netlink, const struct nlmsghdr *request)
 
 	if (type && !strcmp(type, "rdma_cm"))
 		tell_cdev(netlink, request, NULL);
-	else if (type && !strcmp(type, "uverbs") && index && *index < sim_world->n_devices)
-		tell_cdev(netlink, request, &sim_world->devices[*index]);
+	else if (type && !strcmp(type, "uverbs") && index && *index < sim_world->devices->n)
+		tell_cdev(netlink, request, &sim_world->devices->all[*index]);
 	else
 		refuse(netlink, request, type ? ENODEV : EINVAL);
 }

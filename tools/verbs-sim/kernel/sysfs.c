@@ -151,8 +151,8 @@ static bool nth_device(uint32_t n, const char *format, struct place *place, char
 {
 	uint32_t i;
 
-	for (i = 0; i < sim_world->n_devices; i++) {
-		place->device = &sim_world->devices[i];
+	for (i = 0; i < sim_world->devices->n; i++) {
+		place->device = &sim_world->devices->all[i];
 		if (!sysfs_sees(place->device) || n--)
 			continue;
 		if (format)

@@ -23,7 +23,8 @@ static void set_up_world(const struct sim_options *options, uint64_t seed)
 	sim_world->trace = options->trace;
 	sim_world->strict = options->strict;
 	memcpy(sim_world->allowed, options->allowed, sizeof(sim_world->allowed));
-	memcpy(sim_world->faults, options->faults, sizeof(sim_world->faults));
+	sim_world->faults = sim_alloc(sizeof(options->faults));
+	memcpy(sim_world->faults, options->faults, sizeof(options->faults));
 	sim_world->n_faults = options->n_faults;
 	sim_world->steps = options->steps;
 	sim_world->runner_pid = getpid();

@@ -6,7 +6,8 @@
 #define VERBS_SIM_RUNNER_RUNNER_H
 #include <stdio.h>
 
-#include "verbs-sim/core/world.h"
+#include "verbs-sim/device/devices.h"
+#include "verbs-sim/device/faults.h"
 
 /* Exit statuses of its own; any other is that of the first program that failed. */
 enum sim_exit {

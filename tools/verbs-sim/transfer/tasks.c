@@ -25,7 +25,7 @@ static void ring(struct sim_program *program)
 
 void sim_carry_out(struct sim_task *task)
 {
-	switch (task->kind) {
+	switch ((enum sim_task_kind)task->kind) {
 	case SIM_TASK_EXECUTE:
 		sim_execute(task->object);
 		break;
@@ -51,7 +51,7 @@ void sim_carry_out(struct sim_task *task)
 
 static void destroy_object(struct sim_object *object)
 {
-	switch (object->kind) {
+	switch ((enum sim_kind)object->kind) {
 	case SIM_ENDPOINT:
 		sim_end_endpoint((struct sim_endpoint *)object);
 		break;
