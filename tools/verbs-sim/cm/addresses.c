@@ -63,6 +63,7 @@ static int bind_port(struct sim_endpoint *endpoint)
 		if (!is_free(endpoint, &endpoint->source))
 			*port = 0;
 	}
+	SIM_ASSERT(!endpoint->bound);
 	LIST_INSERT_HEAD(ports_of(&endpoint->source), endpoint, same_port);
 	endpoint->bound = true;
 	return 0;

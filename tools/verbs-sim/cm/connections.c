@@ -58,7 +58,7 @@ void sim_take_request(struct sim_cm_event *event, void *user)
 	event->request->object.user = user;
 	event->request->object.hidden = false;
 	if (listener->waiting)
-		listener->waiting--;
+		SIM_COUNT_DOWN(listener->waiting);
 }
 
 void sim_take_reply(struct sim_endpoint *endpoint)
@@ -259,14 +259,14 @@ void sim_end_endpoint(struct sim_endpoint *endpoint)
 	drop_requests(endpoint);
 	sim_discard_events(endpoint->channel, &endpoint->object);
 	while ((message = TAILQ_FIRST(&endpoint->inbox))) {
-		TAILQ_REMOVE(&endpoint->inbox, message, link);
+		SIM_UNLINK(&endpoint->inbox, message, link);
 		sim_free(message);
 	}
 	sim_cancel(&endpoint->deliver);
 	sim_cancel(&endpoint->give_up);
 	if (qp)
 		qp->endpoint = NULL;
-	endpoint->channel->object.users--;
+	SIM_COUNT_DOWN(endpoint->channel->object.users);
 	sim_destroy(endpoint);
 }
 

@@ -47,7 +47,7 @@ void sim_move_endpoint(struct sim_endpoint *endpoint, struct sim_channel *to)
 		sim_remove_event(from, event);
 		sim_post_event(to, event);
 	}
-	from->object.users--;
+	SIM_COUNT_DOWN(from->object.users);
 	to->object.users++;
 	endpoint->channel = to;
 }
@@ -216,6 +216,6 @@ void sim_send(struct sim_endpoint *to, enum sim_message_kind kind, int status,
 	message->status = status;
 	if (terms)
 		message->terms = *terms;
-	TAILQ_INSERT_TAIL(&to->inbox, message, link);
+	SIM_LINK(&to->inbox, message, link);
 	sim_schedule(&to->deliver, sim_world->now_ns + sim_pace_ns(SIM_PACE_CM));
 }

@@ -187,7 +187,7 @@ void sim_deliver(struct sim_endpoint *endpoint)
 {
 	struct sim_message *message = TAILQ_FIRST(&endpoint->inbox);
 
-	TAILQ_REMOVE(&endpoint->inbox, message, link);
+	SIM_UNLINK(&endpoint->inbox, message, link);
 	if (!TAILQ_EMPTY(&endpoint->inbox))
 		sim_schedule(&endpoint->deliver, sim_world->now_ns + sim_pace_ns(SIM_PACE_CM));
 	arrive(endpoint, message);

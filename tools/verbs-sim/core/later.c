@@ -40,6 +40,7 @@ static void move_down(struct sim_due *due)
 
 static void await_time(struct sim_due *due, uint64_t ns)
 {
+	SIM_ASSERT(!due->place);
 	due->ns = ns;
 	if (++sim_world->n_later >= sim_world->room_later)
 		sim_world->later = sim_widen(sim_world->later, &sim_world->room_later);
@@ -51,8 +52,7 @@ static void forget_time(struct sim_due *due)
 {
 	struct sim_due *last = sim_world->later[sim_world->n_later];
 
-	if (!due->place)
-		return;
+	SIM_ASSERT(sim_world->later[due->place] == due);
 	sim_world->n_later--;
 	if (last != due) {
 		put(last, due->place);
@@ -74,6 +74,7 @@ static void make_due(struct sim_task *task)
 {
 	struct sim_task *before = TAILQ_LAST(&sim_world->tasks, sim_tasks);
 
+	SIM_ASSERT(!task->link.tqe_prev);
 	while (before && before->order > task->order)
 		before = TAILQ_PREV(before, sim_tasks, link);
 	if (before)
@@ -98,7 +99,7 @@ static void take_out(struct sim_task *task)
 	if (task->due.place)
 		forget_time(&task->due);
 	else
-		TAILQ_REMOVE(&sim_world->tasks, task, link);
+		SIM_UNLINK(&sim_world->tasks, task, link);
 }
 
 void sim_schedule(struct sim_task *task, uint64_t due_ns)

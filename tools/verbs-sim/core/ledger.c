@@ -16,7 +16,7 @@
 /* In front of each block. Its size keeps what follows aligned for any type. */
 struct header {
 	uint64_t order;
-	struct header *next; /* of the free ones */
+	struct header *next; /* of the free ones; of one in use, itself */
 };
 
 static uint64_t order_of(size_t size)
@@ -60,6 +60,7 @@ void *sim_alloc(size_t size)
 		header = cut_off(order);
 	}
 	header->order = order;
+	header->next = header;
 	return header + 1;
 }
 
@@ -70,6 +71,7 @@ void sim_free(void *memory)
 	if (!memory)
 		return;
 	header--;
+	SIM_ASSERT(header->next == header);
 	header->next = sim_world->free_blocks[header->order];
 	sim_world->free_blocks[header->order] = header;
 }
@@ -120,8 +122,8 @@ void *sim_create(uint32_t kind, size_t size, struct sim_program *program, void *
 	object->number = ++sim_world->numbers[kind];
 	object->program = program;
 	object->user = user;
-	TAILQ_INSERT_TAIL(&sim_world->objects[kind], object, link);
-	TAILQ_INSERT_TAIL(&program->objects[kind], object, of_program);
+	SIM_LINK(&sim_world->objects[kind], object, link);
+	SIM_LINK(&program->objects[kind], object, of_program);
 	if (object->number >= sim_world->room[kind])
 		sim_world->by_number[kind] =
 			sim_widen(sim_world->by_number[kind], &sim_world->room[kind]);
@@ -138,8 +140,9 @@ void sim_destroy(void *gone)
 {
 	struct sim_object *object = gone;
 
-	TAILQ_REMOVE(&sim_world->objects[object->kind], object, link);
-	TAILQ_REMOVE(&object->program->objects[object->kind], object, of_program);
+	SIM_ASSERT(!object->users && sim_find(object->kind, object->number) == object);
+	SIM_UNLINK(&sim_world->objects[object->kind], object, link);
+	SIM_UNLINK(&object->program->objects[object->kind], object, of_program);
 	sim_world->by_number[object->kind][object->number] = NULL;
 	sim_free(object);
 }

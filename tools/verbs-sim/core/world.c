@@ -16,6 +16,7 @@
 
 struct sim_world *sim_world;
 void (*sim_do_task)(struct sim_task *task);
+void (*sim_leave_run)(void);
 
 /* Not mmap(3): a sanitizer would replace it, and refuse an address that it does not know. */
 int sim_map_world(int fd, void (*do_task)(struct sim_task *task))
@@ -168,6 +169,8 @@ void sim_give_up(enum sim_verdict verdict, const char *format, ...)
 	decide(verdict, format, arguments);
 	va_end(arguments);
 	sim_world->running = &sim_world->runner;
+	if (sim_leave_run)
+		sim_leave_run();
 	sim_signal_runner(SIGUSR1);
 	for (;;)
 		sim_system(SYS_ppoll, 0L, 0, 0L, 0L, 0);

@@ -308,6 +308,39 @@ void sim_ask_helper(enum sim_wanted wanted);
 void sim_give_up(enum sim_verdict verdict, const char *format, ...)
 	__attribute__((format(printf, 2, 3), noreturn));
 
+/* In the runner, which has no other to report it: leaves the run. It does not return either. */
+extern void (*sim_leave_run)(void);
+
+/*
+ * What holds unless the simulation itself is wrong. The run ends with the condition that did not,
+ * whoever has the turn.
+ */
+#define SIM_ASSERT(condition)                                                                \
+	((condition) ? (void)0                                                               \
+		     : sim_give_up(SIM_VERDICT_BROKEN, "the simulation is wrong: %s:%d: %s", \
+				   __FILE__, __LINE__, #condition))
+
+/* Lists of the world: an element is linked that was not, and unlinked that was. */
+#define SIM_LINK(head, element, link)                   \
+	do {                                            \
+		SIM_ASSERT(!(element)->link.tqe_prev);  \
+		TAILQ_INSERT_TAIL(head, element, link); \
+	} while (0)
+#define SIM_UNLINK(head, element, link)                             \
+	do {                                                        \
+		SIM_ASSERT((element)->link.tqe_prev);               \
+		SIM_ASSERT((element) == *(element)->link.tqe_prev); \
+		TAILQ_REMOVE(head, element, link);                  \
+		(element)->link.tqe_prev = NULL;                    \
+	} while (0)
+
+/* Counts of the world: one less, of at least one. */
+#define SIM_COUNT_DOWN(count)            \
+	do {                             \
+		SIM_ASSERT((count) > 0); \
+		(count)--;               \
+	} while (0)
+
 /* Notes for the last line that something has gone wrong as it was asked to. */
 void sim_report_fault(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

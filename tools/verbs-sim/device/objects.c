@@ -38,8 +38,8 @@ static void *create(enum sim_kind kind, size_t size, struct sim_context *context
 static void destroy(struct sim_object *object, struct sim_context *context,
 		    struct sim_object *needed)
 {
-	needed->users--;
-	context->device->used[object->kind]--;
+	SIM_COUNT_DOWN(needed->users);
+	SIM_COUNT_DOWN(context->device->used[object->kind]);
 	sim_destroy(object);
 }
 
@@ -119,7 +119,7 @@ void sim_destroy_cq(struct sim_cq *cq)
 	sim_discard_events(&cq->context->async, &cq->object);
 	if (cq->channel) {
 		sim_discard_events(cq->channel, &cq->object);
-		cq->channel->object.users--;
+		SIM_COUNT_DOWN(cq->channel->object.users);
 	}
 	sim_close_ring(&cq->ring);
 	destroy(&cq->object, cq->context, &cq->context->async.object);
@@ -175,7 +175,7 @@ void sim_destroy_srq(struct sim_srq *srq)
 	struct sim_recv *recv;
 
 	while ((recv = TAILQ_FIRST(&srq->queue.posted))) {
-		TAILQ_REMOVE(&srq->queue.posted, recv, link);
+		SIM_UNLINK(&srq->queue.posted, recv, link);
 		sim_free(recv);
 	}
 	sim_discard_events(&srq->pd->context->async, &srq->object);
@@ -226,10 +226,10 @@ void sim_destroy_qp(struct sim_qp *qp)
 		sim_drop_completions(&qp->recv_cq->ring, qp->object.number);
 	}
 	sim_discard_events(&qp->pd->context->async, &qp->object);
-	qp->send_cq->object.users--;
-	qp->recv_cq->object.users--;
+	SIM_COUNT_DOWN(qp->send_cq->object.users);
+	SIM_COUNT_DOWN(qp->recv_cq->object.users);
 	if (qp->srq)
-		qp->srq->object.users--;
+		SIM_COUNT_DOWN(qp->srq->object.users);
 	destroy(&qp->object, qp->pd->context, &qp->pd->object);
 }
 

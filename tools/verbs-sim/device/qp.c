@@ -52,8 +52,8 @@ uint64_t sim_arrival_ns(uint64_t length)
 /* A completion has reported it, or it does not need one. */
 static void release(struct sim_qp *qp, struct sim_request *request)
 {
-	TAILQ_REMOVE(&qp->sends, request, link);
-	qp->n_sends--;
+	SIM_UNLINK(&qp->sends, request, link);
+	SIM_COUNT_DOWN(qp->n_sends);
 	sim_release_entry(&qp->ring);
 	request->completed = true;
 	if (!request->executed) {
@@ -132,7 +132,7 @@ static void drop_wire(struct sim_qp *qp)
 			break; /* nobody takes it */
 	}
 	while ((request = TAILQ_FIRST(&qp->wire))) {
-		TAILQ_REMOVE(&qp->wire, request, wire_link);
+		SIM_UNLINK(&qp->wire, request, wire_link);
 		request->executed = true;
 		request->status = IBV_WC_WR_FLUSH_ERR;
 		if (!request->completed)
@@ -151,7 +151,7 @@ void sim_flush_recvs(struct sim_qp *qp)
 
 	while (!qp->srq && (recv = sim_take_recv(qp))) {
 		sim_complete_recv(qp, recv, IBV_WC_WR_FLUSH_ERR);
-		TAILQ_INSERT_TAIL(&qp->flushed, recv, link);
+		SIM_LINK(&qp->flushed, recv, link);
 	}
 }
 
@@ -159,7 +159,7 @@ static void end_first_flushed(struct sim_qp *qp)
 {
 	struct sim_recv *recv = TAILQ_FIRST(&qp->flushed);
 
-	TAILQ_REMOVE(&qp->flushed, recv, link);
+	SIM_UNLINK(&qp->flushed, recv, link);
 	sim_free(recv);
 }
 
@@ -265,7 +265,7 @@ static void post_to_failed(struct sim_qp *qp, struct sim_request *request)
 		sim_free(request);
 		return;
 	}
-	TAILQ_INSERT_TAIL(&qp->sends, request, link);
+	SIM_LINK(&qp->sends, request, link);
 	qp->n_sends++;
 	request->executed = true;
 	request->status = IBV_WC_WR_FLUSH_ERR;
@@ -285,8 +285,8 @@ void sim_post(struct sim_qp *qp, struct sim_request *request)
 	if (request->opcode == IBV_WR_RDMA_READ)
 		keep_first_pieces(request, sim_qp_traits(qp)->attr.max_sge_rd);
 	sim_remember_data(qp, request);
-	TAILQ_INSERT_TAIL(&qp->sends, request, link);
-	TAILQ_INSERT_TAIL(&qp->wire, request, wire_link);
+	SIM_LINK(&qp->sends, request, link);
+	SIM_LINK(&qp->wire, request, wire_link);
 	qp->n_sends++;
 	if (first)
 		sim_schedule(&qp->execute, sim_world->now_ns + sim_arrival_ns(request->length));

@@ -18,20 +18,20 @@ void sim_init_channel(struct sim_channel *channel, int fd)
 static void make_stale(struct sim_channel *channel)
 {
 	if (!channel->stale)
-		TAILQ_INSERT_TAIL(&channel->object.program->stale, channel, link);
+		SIM_LINK(&channel->object.program->stale, channel, link);
 	channel->stale = true;
 }
 
 void sim_is_shown(struct sim_channel *channel)
 {
 	if (channel->stale)
-		TAILQ_REMOVE(&channel->object.program->stale, channel, link);
+		SIM_UNLINK(&channel->object.program->stale, channel, link);
 	channel->stale = false;
 }
 
 void sim_post_event(struct sim_channel *channel, struct sim_event *event)
 {
-	TAILQ_INSERT_TAIL(&channel->events, event, link);
+	SIM_LINK(&channel->events, event, link);
 	if (event->about)
 		event->about->queued++;
 	make_stale(channel);
@@ -49,9 +49,9 @@ struct sim_event *sim_take_event(struct sim_channel *channel)
 
 void sim_remove_event(struct sim_channel *channel, struct sim_event *event)
 {
-	TAILQ_REMOVE(&channel->events, event, link);
+	SIM_UNLINK(&channel->events, event, link);
 	if (event->about)
-		event->about->queued--;
+		SIM_COUNT_DOWN(event->about->queued);
 	make_stale(channel);
 }
 
@@ -170,7 +170,7 @@ void sim_read_recvs(const struct sim_program *program, struct sim_recv_queue *qu
 
 	while (sim_has_memory(SIM_MOST_OBJECT) && (recv = sim_read_recv(&queue->ring))) {
 		sim_check_recv(program, queue, recv->sge, recv->num_sge);
-		TAILQ_INSERT_TAIL(&queue->posted, recv, link);
+		SIM_LINK(&queue->posted, recv, link);
 		queue->count++;
 	}
 }
@@ -187,8 +187,8 @@ struct sim_recv *sim_take_recv(struct sim_qp *qp)
 
 	if (!recv)
 		return NULL;
-	TAILQ_REMOVE(&queue->posted, recv, link);
-	queue->count--;
+	SIM_UNLINK(&queue->posted, recv, link);
+	SIM_COUNT_DOWN(queue->count);
 	sim_release_entry(&queue->ring);
 	if (qp->srq)
 		tell_limit(qp->srq);

@@ -25,7 +25,7 @@ static struct sim_mw *find_mw(const struct sim_program *program, uint32_t key)
 void sim_unbind_mw(struct sim_mw *mw)
 {
 	if (mw->mr)
-		mw->mr->object.users--;
+		SIM_COUNT_DOWN(mw->mr->object.users);
 	mw->mr = NULL;
 }
 

@@ -80,6 +80,7 @@ static void bury(struct sim_run *run, int number)
 			sim_world->threads[i].state = SIM_THREAD_UNUSED;
 	}
 	program->state = SIM_PROGRAM_ENDED;
+	sim_print_kept(&run->streams[number]);
 	if (!run->steps.file)
 		sim_world->patience_ns = sim_world->now_ns + run->options->patience_ns;
 	sim_cancel(&program->alarm);
@@ -90,7 +91,6 @@ static void bury(struct sim_run *run, int number)
 		sim_wake(NULL, program->parent);
 		sim_send_signal(program->parent, SIGCHLD);
 	}
-	sim_print_kept(&run->streams[number]);
 	sim_note("end", (uint64_t)number << 32 | (unsigned int)run->result->status[number]);
 }
 

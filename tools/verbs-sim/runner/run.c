@@ -4,6 +4,7 @@
  * can go on, and when a step may be done. See runner.h.
  */
 #include <errno.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -109,10 +110,16 @@ static void go_on(struct sim_run *run)
 		wake_sleepers(run);
 }
 
+static jmp_buf left;
+
+static void leave(void)
+{
+	longjmp(left, 1);
+}
+
 static void run_to_end(struct sim_run *run)
 {
 	time_t since = time(NULL);
-	int i;
 
 	sim_add_programs(run);
 	while ((sim_any_alive(run) || run->steps.file) && !sim_world->verdict) {
@@ -124,6 +131,16 @@ static void run_to_end(struct sim_run *run)
 		}
 		sim_reap(run);
 	}
+}
+
+/* What it gives up while it has the turn itself, as when a program's objects are destroyed, ends here. */
+static void run_or_give_up(struct sim_run *run)
+{
+	int i;
+
+	sim_leave_run = leave;
+	if (!setjmp(left))
+		run_to_end(run);
 	for (i = 0; i < sim_world->n_programs; i++)
 		run->result->killed[i] = run->pids[i] != 0;
 	sim_kill_all(run);
@@ -147,7 +164,7 @@ int sim_run(const struct sim_options *options, uint64_t seed, struct sim_result 
 	sim_world->help.serves = options->users;
 	sim_begin_case(options);
 	run.helper = options->users ? sim_start_helper() : 0;
-	run_to_end(&run);
+	run_or_give_up(&run);
 	sim_end_helper(run.helper);
 	sim_report(options, result);
 	sim_end_case(options, result->exit);

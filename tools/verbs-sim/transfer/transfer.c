@@ -31,7 +31,7 @@ static int take_data(struct sim_qp *qp, struct sim_request *request)
 /* The request has been executed, with its status. After an error the QP sends no more. */
 static void finish(struct sim_qp *qp, struct sim_request *request, enum ibv_wc_status status)
 {
-	TAILQ_REMOVE(&qp->wire, request, wire_link);
+	SIM_UNLINK(&qp->wire, request, wire_link);
 	request->executed = true;
 	request->status = status;
 	qp->halted |= status != IBV_WC_SUCCESS;
