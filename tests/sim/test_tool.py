@@ -39,6 +39,31 @@ def test_it_looks_at_nothing_else(what: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "mistake, said",
+    [
+        ("link-twice", "!(&task)->link.tqe_prev"),
+        ("unlink-twice", "(&task)->link.tqe_prev"),
+        ("destroy-twice", "core/ledger.c:"),
+        ("destroy-needed", "!object->users"),
+        ("free-twice", "core/ledger.c:"),
+        ("count-below-zero", "(count) > 0"),
+    ],
+)
+def test_what_core_does_not_do(mistake: str, said: str) -> None:
+    """Each would spoil the world, and be noticed much later or never."""
+    done = subprocess.run(["build/tests/sim/search", mistake], cwd=TOP, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 125 and done.stdout.startswith("the simulation is wrong: ") and said in done.stdout, done
+
+
+@pytest.mark.parametrize("who", ["", "leave"], ids=["program", "runner"])
+@pytest.mark.parametrize("what, said", [("list", "core/ledger.c:"), ("users", "device/objects.c:")])
+def test_a_world_that_is_spoiled_ends_the_run(what: str, said: str, who: str) -> None:
+    """Whoever notices it. The other program sleeps, and would wait for its turn forever."""
+    run = simulate([["build/tests/sim/odd", "await-sigterm"], ["build/tests/sim/broken", what, *who.split()]])
+    assert run.exit == 125 and run.reason.startswith("the simulation is wrong: ") and said in run.reason, run.why()
+
+
+@pytest.mark.parametrize(
     "which, status, said",
     [
         ("forget", 121, "left over: 1 cm_id of program 0, 1 event channel of program 0"),

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * search: the scheduler and the ledger of verbs-sim look only at what they are asked about. Everything else
- * is made inaccessible, so that a search through all of it ends this program with SIGSEGV: its time would
- * grow with the square of what there is.
+ * search: core/ of verbs-sim alone. The scheduler and the ledger look only at what they are asked about:
+ * everything else is made inaccessible, so that a search through all of it ends this program with SIGSEGV:
+ * its time would grow with the square of what there is. And what is done twice, or once too often, ends a
+ * run: this program is its own runner, which then says why, and exits with the verdict's status.
  */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "verbs-sim/core/schedule.h"
 
@@ -70,18 +73,90 @@ static bool find_an_object(void)
 	return sim_find(KIND, last->number) == last && !sim_find(KIND, last->number + 1);
 }
 
-static void do_nothing(struct sim_task *task)
+/* ---- What ends a run ---- */
+
+static struct sim_task task = { .kind = KIND };
+
+static void link_twice(void)
 {
-	(void)task;
+	SIM_LINK(&sim_world->tasks, &task, link);
+	SIM_LINK(&sim_world->tasks, &task, link);
+}
+
+static void unlink_twice(void)
+{
+	SIM_LINK(&sim_world->tasks, &task, link);
+	SIM_UNLINK(&sim_world->tasks, &task, link);
+	SIM_UNLINK(&sim_world->tasks, &task, link);
+}
+
+static void destroy_twice(void)
+{
+	struct sim_object *object = sim_create(KIND, sizeof(*object), program, NULL);
+
+	sim_destroy(object);
+	sim_destroy(object);
+}
+
+static void destroy_needed(void)
+{
+	struct sim_object *object = sim_create(KIND, sizeof(*object), program, NULL);
+
+	object->users = 1;
+	sim_destroy(object);
+}
+
+static void free_twice(void)
+{
+	void *memory = sim_alloc(1);
+
+	sim_free(memory);
+	sim_free(memory);
+}
+
+static void count_below_zero(void)
+{
+	uint32_t count = 1;
+
+	SIM_COUNT_DOWN(count);
+	SIM_COUNT_DOWN(count);
+}
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+} mistakes[] = {
+	{ "link-twice", link_twice },       { "unlink-twice", unlink_twice },
+	{ "destroy-twice", destroy_twice }, { "destroy-needed", destroy_needed },
+	{ "free-twice", free_twice },       { "count-below-zero", count_below_zero },
+};
+
+static void leave(void)
+{
+	puts(sim_world->reason);
+	fflush(stdout);
+	_exit(sim_world->verdict == SIM_VERDICT_BROKEN ? 125 : 1);
+}
+
+static void do_nothing(struct sim_task *unneeded)
+{
+	(void)unneeded;
 }
 
 int main(int argc, char **argv)
 {
+	size_t i;
+
 	if (sim_create_world(do_nothing) < 0 || argc != 2) {
 		perror("search");
 		return 2;
 	}
 	program = sim_new_program(SIM_THREAD_READY);
+	sim_leave_run = leave;
+	for (i = 0; i < sizeof(mistakes) / sizeof(mistakes[0]); i++) {
+		if (!strcmp(mistakes[i].name, argv[1]))
+			mistakes[i].run();
+	}
 	if (!(strcmp(argv[1], "task") ? find_an_object() : find_a_task())) {
 		puts("found something else");
 		return 1;
