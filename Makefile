@@ -62,7 +62,7 @@ OF_LIBRARY = $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c) beyond/ping-mt-4
 EXAMPLES = $(OF_LIBRARY) $(patsubst %.c,$(BUILD)/%,$(wildcard examples/plain/*.c))
 # Each is one file, which takes nothing of the suite: it has to compile as it is, by itself.
 ONE_FILE = $(call both,$(addprefix beyond/,ping-ep-0 ping-ud-0 mcast-ud-0))
-$(OF_LIBRARY): $(LIBRARY)
+$(OF_LIBRARY): $$(LIBRARY)
 $(OF_LIBRARY): ALONE += -Icommon -MMD -MP
 $(call both,beyond/mcast-ud-0): beyond/mcast-ud-0/group.h
 $(ONE_FILE): ALONE =
