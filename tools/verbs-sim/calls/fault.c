@@ -25,7 +25,7 @@ static int fail_call(const char *name, int way)
 	if (!way || (!said && strncmp(name, "ibv_", 4) && strncmp(name, "rdma_", 5)))
 		return 0; /* it cannot fail, or not so */
 	if (destroys(name))
-		sim_me->program->excused = true;
+		sim_me->program->may_leave_objects = true;
 	sim_report_fault("%s failed: %s", name, said ? strerror(way) : "errno 0");
 	return way;
 }
@@ -154,7 +154,7 @@ static void send_signal(int number)
 }
 
 /* What comes to pass at once, whichever call this is. */
-static void happen(const struct sim_fault *fault)
+static void inject(const struct sim_fault *fault)
 {
 	switch (fault->kind) {
 	case SIM_FAULT_SIGNAL:
@@ -193,7 +193,7 @@ static int commit(struct sim_fault *fault, const char *name, const int *ways)
 		return 0;
 	default:
 		sim_report_fault("%s at %s", fault->how, name);
-		happen(fault);
+		inject(fault);
 		return 0;
 	}
 }

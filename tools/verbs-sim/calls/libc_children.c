@@ -28,7 +28,7 @@ static struct sim_program *new_child(void)
 		sim_give_up(SIM_VERDICT_BROKEN, "more than %d programs", SIM_MOST_PROGRAMS);
 	child = sim_new_program(SIM_THREAD_READY);
 	child->parent = sim_me->program;
-	child->forked = child->excused = true;
+	child->forked = child->may_leave_objects = true;
 	memcpy(child->streams, sim_me->program->streams, sizeof(child->streams));
 	child->main_thread->blocked_signals = sim_me->blocked_signals;
 	return child;

@@ -116,7 +116,7 @@ int sim_resolve_address(struct sim_endpoint *endpoint, const struct sockaddr *so
 	/* An id without a device is not told that it is removed: first it gets one. */
 	if (sim_me->instead && sim_me->instead->value == RDMA_CM_EVENT_DEVICE_REMOVAL)
 		sim_tell(endpoint, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
-	if (sim_turns_out_otherwise(endpoint))
+	if (sim_inject_event(endpoint))
 		return 0;
 	if (!endpoint->device) /* librdmacm needs one */
 		sim_tell(endpoint, RDMA_CM_EVENT_ADDR_ERROR, -ENODEV);
@@ -150,7 +150,7 @@ int sim_find_route(struct sim_endpoint *endpoint)
 		return ENODEV;
 	set_path_timeout(endpoint);
 	endpoint->routed = true;
-	if (!sim_turns_out_otherwise(endpoint))
+	if (!sim_inject_event(endpoint))
 		sim_tell(endpoint, RDMA_CM_EVENT_ROUTE_RESOLVED, 0);
 	return 0;
 }

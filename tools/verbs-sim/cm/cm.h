@@ -146,10 +146,10 @@ int sim_join(struct sim_endpoint *endpoint, const struct sockaddr *address, unio
 int sim_init_qp_attr(const struct sim_endpoint *endpoint, struct ibv_qp_attr *attr, int *mask);
 
 /*
- * Whether --fail wants another event than that which the call leads to: then it comes in its place,
- * and the caller does nothing more.
+ * If --fail wants another event than that which the call leads to, reports that one in its place.
+ * Returns true if it has, and the caller then does nothing more.
  */
-bool sim_turns_out_otherwise(struct sim_endpoint *endpoint);
+bool sim_inject_event(struct sim_endpoint *endpoint);
 
 /* From now on, until one of the two is destroyed, this endpoint connects this QP. */
 void sim_give_qp(struct sim_endpoint *endpoint, struct sim_qp *qp);

@@ -15,7 +15,7 @@
 /* Of datagrams: a request that nobody answers is sent 16 times. */
 #define ASKED_IN_VAIN_NS 68000000000
 
-bool sim_turns_out_otherwise(struct sim_endpoint *endpoint)
+bool sim_inject_event(struct sim_endpoint *endpoint)
 {
 	const struct sim_fault *fault = sim_me->instead;
 
@@ -62,7 +62,7 @@ static void request(struct sim_endpoint *client, const struct sim_terms *terms, 
 	client->offered = *terms;
 	client->offered.ack_timeout = client->path_timeout;
 	client->state = SIM_CM_CONNECTING;
-	if (sim_turns_out_otherwise(client))
+	if (sim_inject_event(client))
 		return;
 	sim_send(client, SIM_MESSAGE_REQUEST, 0, NULL);
 	sim_schedule(&client->give_up, sim_world->now_ns + wait_ns);
@@ -95,7 +95,7 @@ static int answer(struct sim_endpoint *server, const struct sim_terms *terms)
 {
 	if (terms->data_length > SIM_DATAGRAM_ANSWER)
 		return EINVAL;
-	if (sim_turns_out_otherwise(server))
+	if (sim_inject_event(server))
 		return 0;
 	server->offered = *terms;
 	if (server->peer)
@@ -116,7 +116,7 @@ int sim_accept(struct sim_endpoint *server, const struct sim_terms *terms)
 	if (is_too_long(server, terms, MOST_TO_ACCEPT))
 		return EINVAL;
 	check_terms(server, terms);
-	if (sim_turns_out_otherwise(server))
+	if (sim_inject_event(server))
 		return 0;
 	server->offered = *terms;
 	sim_connect_qp(server);

@@ -211,7 +211,7 @@ bool sim_signal(const struct sim_program *program, const void *condition)
 
 /* ---- Waking: by a signal ---- */
 
-static bool lives(const struct sim_thread *thread)
+static bool is_alive(const struct sim_thread *thread)
 {
 	return thread->state != SIM_THREAD_UNUSED && thread->state != SIM_THREAD_ENDED;
 }
@@ -225,11 +225,12 @@ static struct sim_thread *receiver_of(struct sim_program *program, int number)
 	uint64_t bit = 1ull << (number - 1);
 	struct sim_thread *thread;
 
-	if (!(program->main_thread->blocked_signals & bit) && lives(program->main_thread))
+	if (!(program->main_thread->blocked_signals & bit) && is_alive(program->main_thread))
 		return program->main_thread;
 	for (thread = sim_world->threads; thread < sim_world->threads + sim_world->n_threads;
 	     thread++) {
-		if (thread->program == program && lives(thread) && !(thread->blocked_signals & bit))
+		if (thread->program == program && is_alive(thread) &&
+		    !(thread->blocked_signals & bit))
 			return thread;
 	}
 	return program->main_thread;

@@ -137,7 +137,7 @@ struct sim_program {
 	TAILQ_HEAD(sim_channels, sim_channel) stale; /* see device/device.h */
 	struct sim_fault *next_status; /* what its next completion is to have, or NULL */
 	bool silent;                   /* its host is cut off */
-	bool told;                     /* to stop, because all slept, or it did not end */
+	bool told_to_stop;             /* because all slept, or it did not end */
 	uint64_t runs;                 /* how often its threads have slept and gone on */
 	bool stopped;                  /* by SIGSTOP: its threads do not run, but its device does */
 	bool watched;                  /* the runner looks when it has written something, */
@@ -147,7 +147,7 @@ struct sim_program {
 	bool real_counter;             /* it may read the processor's counter: real time */
 	uint64_t streams[3]
 			[2]; /* devices and inodes of stdin, stdout and stderr, as the run began */
-	bool excused; /* a call that destroys was made to fail: it cannot destroy everything */
+	bool may_leave_objects; /* a call that destroys was made to fail: it cannot destroy everything */
 };
 
 /* How the run ends before its programs do. */

@@ -53,7 +53,7 @@ static int exit_of_verdict(void)
 /* A program that a signal has killed could not destroy anything. */
 static bool must_tidy(const struct sim_result *result, int number)
 {
-	return !result->signal[number] && !sim_world->programs[number].excused;
+	return !result->signal[number] && !sim_world->programs[number].may_leave_objects;
 }
 
 /* A signal that --sweep sends, or verbs-sim itself. */
@@ -62,7 +62,7 @@ static bool is_sent(const struct sim_options *options, const struct sim_result *
 	const struct sim_fault *fault = options->n_faults ? &options->faults[options->n_faults - 1]
 							  : NULL;
 
-	if (sim_world->programs[number].told && result->signal[number] == SIGTERM)
+	if (sim_world->programs[number].told_to_stop && result->signal[number] == SIGTERM)
 		return true;
 	return options->sweep && fault && fault->program == number &&
 	       fault->kind == SIM_FAULT_SIGNAL && fault->value == result->signal[number];
@@ -84,7 +84,7 @@ static bool is_expected(const struct sim_options *options, int number, int statu
 static int exit_of(const struct sim_options *options, const struct sim_result *result, int number)
 {
 	if (result->killed[number] ||
-	    (sim_world->programs[number].told && number >= options->servers))
+	    (sim_world->programs[number].told_to_stop && number >= options->servers))
 		return SIM_EXIT_ASLEEP;
 	if (is_sent(options, result, number) || (options->sweep && !result->signal[number]))
 		return 0;

@@ -72,7 +72,7 @@ static void print_told(void)
 	int i;
 
 	for (i = 0; i < sim_world->n_programs; i++) {
-		if (!sim_world->programs[i].told)
+		if (!sim_world->programs[i].told_to_stop)
 			continue;
 		sim_say("%s%d", before, i);
 		before = "/";

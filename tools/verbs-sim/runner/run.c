@@ -71,7 +71,7 @@ static void wake_sleepers(struct sim_run *run)
 	for (i = 0; i < sim_world->n_programs; i++) {
 		if (!run->pids[i])
 			continue;
-		sim_world->programs[i].told = true;
+		sim_world->programs[i].told_to_stop = true;
 		sim_world->programs[i].stopped = false;
 		sim_send_signal(&sim_world->programs[i], SIGTERM);
 	}
