@@ -75,7 +75,7 @@ static void join_again(struct sim_program *program)
 	}
 	sim_me = sim_world->running = program->main_thread;
 	sim_me->state = SIM_THREAD_READY;
-	sim_end_objects(program);
+	sim_destroy_objects(program);
 	memset(program->left, 0, sizeof(program->left));
 }
 

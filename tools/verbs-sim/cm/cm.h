@@ -214,13 +214,13 @@ void sim_lose_connection(struct sim_endpoint *endpoint);
 void sim_break_off(struct sim_endpoint *endpoint, enum rdma_cm_event_type type, int status);
 
 /* The endpoint is destroyed; its peer is told. */
-void sim_end_endpoint(struct sim_endpoint *endpoint);
+void sim_destroy_endpoint(struct sim_endpoint *endpoint);
 
 /*
  * The kernel ends what is left of a channel's endpoints when it is closed; the program has forgotten
  * them.
  */
-void sim_end_endpoints_of(const struct sim_channel *channel);
+void sim_destroy_endpoints_of(const struct sim_channel *channel);
 
 /*
  * Whether `address` of a listener and the port stand for where a client connects to, or another

@@ -219,7 +219,7 @@ static void drop_requests(struct sim_endpoint *listener)
 			continue;
 		sim_remove_event(listener->channel, event);
 		sim_free(event);
-		sim_end_endpoint(request);
+		sim_destroy_endpoint(request);
 	}
 }
 
@@ -247,7 +247,7 @@ static void tell_peer(struct sim_endpoint *endpoint)
 		sim_disconnect(endpoint);
 }
 
-void sim_end_endpoint(struct sim_endpoint *endpoint)
+void sim_destroy_endpoint(struct sim_endpoint *endpoint)
 {
 	struct sim_qp *qp = endpoint->qp;
 	struct sim_message *message;
@@ -270,7 +270,7 @@ void sim_end_endpoint(struct sim_endpoint *endpoint)
 	sim_destroy(endpoint);
 }
 
-void sim_end_endpoints_of(const struct sim_channel *channel)
+void sim_destroy_endpoints_of(const struct sim_channel *channel)
 {
 	struct sim_object *object, *next;
 
@@ -280,6 +280,6 @@ void sim_end_endpoints_of(const struct sim_channel *channel)
 		if (((struct sim_endpoint *)object)->channel != channel)
 			continue;
 		object->program->left[SIM_ENDPOINT] += !object->hidden;
-		sim_end_endpoint((struct sim_endpoint *)object);
+		sim_destroy_endpoint((struct sim_endpoint *)object);
 	}
 }

@@ -137,8 +137,8 @@ static uint8_t padded(const struct sim_traits *traits, enum rdma_cm_event_type t
 	}
 }
 
-static struct sim_cm_event *new_event(struct sim_endpoint *about, enum rdma_cm_event_type type,
-				      int status, const struct sim_terms *terms)
+static struct sim_cm_event *create_event(struct sim_endpoint *about, enum rdma_cm_event_type type,
+					 int status, const struct sim_terms *terms)
 {
 	struct sim_cm_event *event = sim_alloc(sizeof(*event));
 
@@ -170,7 +170,7 @@ void sim_tell_path(struct sim_endpoint *endpoint, enum rdma_cm_event_type type, 
 
 	if (type != RDMA_CM_EVENT_MULTICAST_JOIN)
 		terms = endpoint->wanted;
-	event = new_event(endpoint, type, status, &terms);
+	event = create_event(endpoint, type, status, &terms);
 	if (gid) {
 		event->path.is_global = event->path.port_num = 1;
 		event->path.grh.dgid = *gid;
@@ -191,7 +191,7 @@ void sim_tell(struct sim_endpoint *endpoint, enum rdma_cm_event_type type, int s
 		terms = (struct sim_terms){ .data_length = 0 };
 	else
 		terms.data_length = padded(sim_cm_traits(endpoint), type, terms.data_length);
-	sim_post_event(endpoint->channel, &new_event(endpoint, type, status, &terms)->head);
+	sim_post_event(endpoint->channel, &create_event(endpoint, type, status, &terms)->head);
 }
 
 /* ---- Messages ---- */

@@ -341,10 +341,10 @@ void sim_fail_qp(struct sim_qp *qp);
 void sim_flush_recvs(struct sim_qp *qp);
 
 /* The program has polled the completion of a receive that was flushed. */
-void sim_end_flushed(const struct ibv_wc *wc);
+void sim_destroy_flushed(const struct ibv_wc *wc);
 
 /* The QP ends, and what was posted to it, without completions. */
-void sim_end_qp(struct sim_qp *qp);
+void sim_reset_qp(struct sim_qp *qp);
 
 /*
  * Posts a request, which is the QP's now. In the error state RoCE flushes it at once, and iWARP loses

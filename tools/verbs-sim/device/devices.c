@@ -181,7 +181,7 @@ const char *sim_read_device(const char *text, uint32_t number, struct sim_device
 	return NULL;
 }
 
-void sim_make_devices(const char *const *texts, uint32_t n)
+void sim_create_devices(const char *const *texts, uint32_t n)
 {
 	static const char *const usual[] = { "roce" };
 	uint32_t i;

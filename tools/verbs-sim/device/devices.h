@@ -109,7 +109,7 @@ bool sim_set_trait(struct sim_traits *traits, const char *name, const char *valu
 const char *sim_read_device(const char *text, uint32_t number, struct sim_device *device);
 
 /* Makes the devices of this run, as `texts` describe them; none: one of the kind roce. */
-void sim_make_devices(const char *const *texts, uint32_t n);
+void sim_create_devices(const char *const *texts, uint32_t n);
 
 /* Whether a device has this GID, or serves the address that it stands for. */
 bool sim_has_gid(const struct sim_device *device, const union ibv_gid *gid);

@@ -121,7 +121,7 @@ void sim_destroy_cq(struct sim_cq *cq)
 		sim_discard_events(cq->channel, &cq->object);
 		SIM_COUNT_DOWN(cq->channel->object.users);
 	}
-	sim_close_ring(&cq->ring);
+	sim_destroy_ring(&cq->ring);
 	destroy(&cq->object, cq->context, &cq->context->async.object);
 }
 
@@ -179,7 +179,7 @@ void sim_destroy_srq(struct sim_srq *srq)
 		sim_free(recv);
 	}
 	sim_discard_events(&srq->pd->context->async, &srq->object);
-	sim_close_ring(&srq->queue.ring);
+	sim_destroy_ring(&srq->queue.ring);
 	destroy(&srq->object, srq->pd->context, &srq->pd->object);
 }
 
@@ -216,11 +216,11 @@ struct sim_qp *sim_create_qp(struct sim_pd *pd, const struct sim_qp_needs *needs
 
 void sim_destroy_qp(struct sim_qp *qp)
 {
-	sim_end_qp(qp);
+	sim_reset_qp(qp);
 	if (qp->endpoint)
 		*qp->of_endpoint = NULL;
-	sim_close_ring(&qp->ring);
-	sim_close_ring(&qp->recvs.ring);
+	sim_destroy_ring(&qp->ring);
+	sim_destroy_ring(&qp->recvs.ring);
 	if (sim_qp_traits(qp)->forgets_finished) {
 		sim_drop_completions(&qp->send_cq->ring, qp->object.number);
 		sim_drop_completions(&qp->recv_cq->ring, qp->object.number);

@@ -155,7 +155,7 @@ void sim_flush_recvs(struct sim_qp *qp)
 	}
 }
 
-static void end_first_flushed(struct sim_qp *qp)
+static void destroy_first_flushed(struct sim_qp *qp)
 {
 	struct sim_recv *recv = TAILQ_FIRST(&qp->flushed);
 
@@ -163,13 +163,13 @@ static void end_first_flushed(struct sim_qp *qp)
 	sim_free(recv);
 }
 
-void sim_end_flushed(const struct ibv_wc *wc)
+void sim_destroy_flushed(const struct ibv_wc *wc)
 {
 	struct sim_qp *qp = sim_find_qp(wc->qp_num);
 	const struct sim_recv *recv = qp ? TAILQ_FIRST(&qp->flushed) : NULL;
 
 	if (recv && recv->wr_id == wc->wr_id)
-		end_first_flushed(qp);
+		destroy_first_flushed(qp);
 }
 
 static void forget_torn(struct sim_qp *qp)
@@ -213,7 +213,7 @@ void sim_fail_qp(struct sim_qp *qp)
 		sim_post_async(qp->pd->context, IBV_EVENT_QP_LAST_WQE_REACHED, &qp->object);
 }
 
-void sim_end_qp(struct sim_qp *qp)
+void sim_reset_qp(struct sim_qp *qp)
 {
 	struct sim_request *request;
 	struct sim_recv *recv;
@@ -227,7 +227,7 @@ void sim_end_qp(struct sim_qp *qp)
 	while (!qp->srq && (recv = sim_take_recv(qp)))
 		sim_free(recv);
 	while (!TAILQ_EMPTY(&qp->flushed))
-		end_first_flushed(qp);
+		destroy_first_flushed(qp);
 	sim_reset_ring(&qp->ring);
 	sim_reset_ring(&qp->recvs.ring);
 }

@@ -17,7 +17,7 @@
 
 /* ---- The ring itself ---- */
 
-int sim_open_ring(struct sim_ring *ring, uint32_t entries, size_t bytes)
+int sim_create_ring(struct sim_ring *ring, uint32_t entries, size_t bytes)
 {
 	uintptr_t page = (uintptr_t)getpagesize();
 	uint32_t slots = 1, log2_bytes = 6;
@@ -38,7 +38,7 @@ int sim_open_ring(struct sim_ring *ring, uint32_t entries, size_t bytes)
 	return 0;
 }
 
-void sim_close_ring(struct sim_ring *ring)
+void sim_destroy_ring(struct sim_ring *ring)
 {
 	sim_free(ring->memory);
 	*ring = (struct sim_ring){ .shared = NULL };
@@ -103,12 +103,12 @@ int sim_resize_ring(struct sim_ring *ring, uint32_t entries)
 	struct sim_ring old = *ring;
 	uint32_t i;
 
-	if (sim_open_ring(ring, entries, bytes))
+	if (sim_create_ring(ring, entries, bytes))
 		return ENOMEM;
 	for (i = from->consumer_index; i != from->producer_index; i = next(&old, i))
 		memcpy(entry(ring, ring->shared->producer_index++), entry(&old, i), bytes);
 	ring->seen = (old.seen - from->consumer_index) & from->index_mask;
-	sim_close_ring(&old);
+	sim_destroy_ring(&old);
 	return 0;
 }
 

@@ -34,8 +34,8 @@ struct sim_ring {
 };
 
 /* Makes a ring for `entries` entries, each of them `bytes` long or longer. Returns 0 or ENOMEM. */
-int sim_open_ring(struct sim_ring *ring, uint32_t entries, size_t bytes);
-void sim_close_ring(struct sim_ring *ring);
+int sim_create_ring(struct sim_ring *ring, uint32_t entries, size_t bytes);
+void sim_destroy_ring(struct sim_ring *ring);
 
 /* For the library's mmap(2): where in the file of the world the ring is, and its length in bytes. */
 uint64_t sim_offset_of(const struct sim_ring *ring);
@@ -52,7 +52,7 @@ enum sim_siw_entry {
 	SIM_SIW_SEND,
 	SIM_SIW_RECV
 };
-int sim_open_siw_ring(struct sim_ring *ring, enum sim_siw_entry kind, uint32_t entries);
+int sim_create_siw_ring(struct sim_ring *ring, enum sim_siw_entry kind, uint32_t entries);
 uint32_t sim_siw_filled(const struct sim_ring *ring);
 void sim_siw_put_completion(struct sim_ring *ring, const struct ibv_wc *wc);
 bool sim_siw_read_taken(struct sim_ring *ring, struct ibv_wc *wc);

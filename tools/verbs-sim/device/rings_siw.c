@@ -12,7 +12,7 @@
 
 #include "verbs-sim/device/device.h"
 
-int sim_open_siw_ring(struct sim_ring *ring, enum sim_siw_entry kind, uint32_t entries)
+int sim_create_siw_ring(struct sim_ring *ring, enum sim_siw_entry kind, uint32_t entries)
 {
 	static const size_t bytes[] = { sizeof(struct siw_cqe), sizeof(struct siw_sqe),
 					sizeof(struct siw_rqe) };

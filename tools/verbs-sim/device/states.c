@@ -98,7 +98,7 @@ int sim_modify_qp(struct sim_qp *qp, const struct ibv_qp_attr *attr, int mask)
 	if (attr->qp_state == IBV_QPS_ERR)
 		sim_fail_qp(qp);
 	else if (attr->qp_state == IBV_QPS_RESET)
-		sim_end_qp(qp);
+		sim_reset_qp(qp);
 	else
 		qp->state = attr->qp_state;
 	return 0;

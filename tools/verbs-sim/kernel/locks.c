@@ -125,7 +125,7 @@ static void see_taken(struct lock *lock)
 
 	while (sim_read_taken(&cq->ring, &wc)) {
 		if (wc.status == IBV_WC_WR_FLUSH_ERR && wc.opcode == IBV_WC_RECV)
-			sim_end_flushed(&wc);
+			sim_destroy_flushed(&wc);
 		sim_trace_completion(&wc);
 	}
 }

@@ -110,7 +110,7 @@ int ucma_leave_mcast(struct ucma *ucma, const void *in, void *out)
 	return 0;
 }
 
-void ucma_forget_groups(uint32_t id)
+void ucma_destroy_groups(uint32_t id)
 {
 	struct group *group, *next;
 

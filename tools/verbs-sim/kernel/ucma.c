@@ -107,7 +107,7 @@ static void close_ucma(struct sim_file *file)
 
 	if (!((struct ucma *)file)->is_probe)
 		SIM_STEP("CLOSE_UCMA");
-	sim_end_endpoints_of(channel);
+	sim_destroy_endpoints_of(channel);
 	sim_close_channel(channel);
 	free(file);
 }

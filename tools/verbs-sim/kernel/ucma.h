@@ -64,7 +64,7 @@ ucma_command ucma_notify, ucma_get_event;
 ucma_command ucma_join_ip_mcast, ucma_join_mcast, ucma_leave_mcast;
 
 /* An id is destroyed: it has joined nothing any more. */
-void ucma_forget_groups(uint32_t id);
+void ucma_destroy_groups(uint32_t id);
 
 /*
  * An event that an id has joined a group is about the group: says so in the answer, which may be NULL.

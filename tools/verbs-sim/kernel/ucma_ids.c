@@ -41,8 +41,8 @@ int ucma_destroy_id(struct ucma *ucma, const void *in, void *out)
 	if (!endpoint)
 		return ENOENT;
 	answer->events_reported = endpoint->object.reported;
-	ucma_forget_groups(request->id);
-	sim_end_endpoint(endpoint);
+	ucma_destroy_groups(request->id);
+	sim_destroy_endpoint(endpoint);
 	return 0;
 }
 

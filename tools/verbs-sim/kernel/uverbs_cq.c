@@ -22,13 +22,13 @@ int uverbs_create_comp_channel(struct uverbs *uverbs, const void *in, void *out)
 }
 
 /* soft-RoCE grants all that there is room for in its ring. */
-static int open_ring(struct sim_cq *cq)
+static int create_ring(struct sim_cq *cq)
 {
 	int ret;
 
 	if (sim_traits(cq->context)->iwarp)
-		return sim_open_siw_ring(&cq->ring, SIM_SIW_COMPLETION, cq->depth);
-	ret = sim_open_ring(&cq->ring, cq->depth, sim_bytes_of_completion());
+		return sim_create_siw_ring(&cq->ring, SIM_SIW_COMPLETION, cq->depth);
+	ret = sim_create_ring(&cq->ring, cq->depth, sim_bytes_of_completion());
 	if (!ret)
 		cq->depth = sim_slots_of(&cq->ring);
 	return ret;
@@ -47,7 +47,7 @@ static int create(struct uverbs *uverbs, const struct ib_uverbs_ex_create_cq *re
 	*cq = sim_create_cq(uverbs->context, depth, channel,
 			    (void *)(uintptr_t)request->user_handle);
 	(*cq)->object.hidden = kernel_is_for_librdmacm();
-	ret = open_ring(*cq);
+	ret = create_ring(*cq);
 	if (ret)
 		sim_destroy_cq(*cq);
 	else

@@ -10,26 +10,26 @@
 
 /* ---- Creating ---- */
 
-static int open_siw_rings(struct sim_qp *qp)
+static int create_siw_rings(struct sim_qp *qp)
 {
-	int ret = sim_open_siw_ring(&qp->ring, SIM_SIW_SEND, qp->cap.max_send_wr);
+	int ret = sim_create_siw_ring(&qp->ring, SIM_SIW_SEND, qp->cap.max_send_wr);
 
 	if (!ret && !qp->srq)
-		ret = sim_open_siw_ring(&qp->recvs.ring, SIM_SIW_RECV, qp->cap.max_recv_wr);
+		ret = sim_create_siw_ring(&qp->recvs.ring, SIM_SIW_RECV, qp->cap.max_recv_wr);
 	return ret;
 }
 
-static int open_rings(struct sim_qp *qp)
+static int create_rings(struct sim_qp *qp)
 {
 	int ret;
 
 	if (sim_is_iwarp(qp))
-		return open_siw_rings(qp);
-	ret = sim_open_ring(&qp->ring, qp->cap.max_send_wr,
-			    sim_bytes_of_send(qp->cap.max_inline_data));
+		return create_siw_rings(qp);
+	ret = sim_create_ring(&qp->ring, qp->cap.max_send_wr,
+			      sim_bytes_of_send(qp->cap.max_inline_data));
 	if (!ret && !qp->srq)
-		ret = sim_open_ring(&qp->recvs.ring, qp->cap.max_recv_wr,
-				    sim_bytes_of_recv(qp->cap.max_recv_sge));
+		ret = sim_create_ring(&qp->recvs.ring, qp->cap.max_recv_wr,
+				      sim_bytes_of_recv(qp->cap.max_recv_sge));
 	return ret;
 }
 
@@ -54,7 +54,7 @@ static int create(struct uverbs *uverbs, const struct ib_uverbs_ex_create_qp *re
 	if (ret)
 		return ret;
 	*qp = sim_create_qp(pd, &needs, (void *)(uintptr_t)request->user_handle);
-	ret = open_rings(*qp);
+	ret = create_rings(*qp);
 	if (ret)
 		sim_destroy_qp(*qp);
 	else

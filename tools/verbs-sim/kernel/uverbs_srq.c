@@ -20,9 +20,10 @@ int uverbs_create_srq(struct uverbs *uverbs, const void *in, void *out)
 	srq = sim_create_srq(pd, max_wr, request->max_sge, (void *)(uintptr_t)request->user_handle);
 	srq->asked = request->max_wr;
 	if (uverbs->device->traits.iwarp)
-		ret = sim_open_siw_ring(&srq->queue.ring, SIM_SIW_RECV, max_wr);
+		ret = sim_create_siw_ring(&srq->queue.ring, SIM_SIW_RECV, max_wr);
 	else
-		ret = sim_open_ring(&srq->queue.ring, max_wr, sim_bytes_of_recv(request->max_sge));
+		ret = sim_create_ring(&srq->queue.ring, max_wr,
+				      sim_bytes_of_recv(request->max_sge));
 	if (ret) {
 		sim_destroy_srq(srq);
 		return ret;

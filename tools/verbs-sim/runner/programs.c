@@ -84,7 +84,7 @@ static void bury(struct sim_run *run, int number)
 	if (!run->steps.file)
 		sim_world->patience_ns = sim_world->now_ns + run->options->patience_ns;
 	sim_cancel(&program->alarm);
-	sim_end_objects(program);
+	sim_destroy_objects(program);
 	sim_wake_descriptor(NULL, sim_any_file);
 	sim_wake(NULL, program);
 	if (program->parent && program->parent->state != SIM_PROGRAM_ENDED) {

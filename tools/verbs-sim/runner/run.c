@@ -20,7 +20,7 @@ static void set_up_world(const struct sim_options *options, uint64_t seed)
 {
 	sim_world->seed = seed;
 	sim_world->random = seed * 0x9e3779b97f4a7c15ull + 0x2545f4914f6cdd1dull;
-	sim_make_devices(options->devices, options->n_devices);
+	sim_create_devices(options->devices, options->n_devices);
 	sim_world->trace = options->trace;
 	sim_world->strict = options->strict;
 	memcpy(sim_world->allowed, options->allowed, sizeof(sim_world->allowed));

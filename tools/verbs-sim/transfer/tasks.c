@@ -53,7 +53,7 @@ static void destroy_object(struct sim_object *object)
 {
 	switch ((enum sim_kind)object->kind) {
 	case SIM_ENDPOINT:
-		sim_end_endpoint((struct sim_endpoint *)object);
+		sim_destroy_endpoint((struct sim_endpoint *)object);
 		break;
 	case SIM_QP:
 		sim_destroy_qp((struct sim_qp *)object);
@@ -87,7 +87,7 @@ static void destroy_object(struct sim_object *object)
 	}
 }
 
-void sim_end_objects(struct sim_program *program)
+void sim_destroy_objects(struct sim_program *program)
 {
 	struct sim_object *object;
 	enum sim_kind kind;

@@ -78,5 +78,5 @@ int sim_detach(struct sim_qp *qp, const union ibv_gid *group);
 void sim_carry_out(struct sim_task *task);
 
 /* Destroys all that a dead program has left, counts it in program->left, and tells its peers. */
-void sim_end_objects(struct sim_program *program);
+void sim_destroy_objects(struct sim_program *program);
 #endif
