@@ -14,7 +14,7 @@ from random import Random
 import pytest
 from sim.simulation import ADDRESS, OF_ITS_OWN, TRANSPORTS, Run, simulate
 
-LATER = ("build/tests/sim/odd later 300", "build/tests/sim/odd later 400")  # when all others are over
+LATER = ("build/tests/sim/programs later 300", "build/tests/sim/programs later 400")  # when all others are over
 SEED = 3  # in make check
 FAULTS = ("", "", ":SIGTERM", ":WR_FLUSH_ERR", ":REM_OP_ERR", ":RNR_RETRY_EXC_ERR")  # of a call, or of the next completion
 CLIENTS = 7

@@ -132,5 +132,5 @@ def test_what_is_not_the_next_message() -> None:
     member, server = GROUP
     for run in (simulate(GROUP, "--device", "roce,repeats=4"), simulate([member, server, server])):
         assert not run.exit and re.search(r"^100 messages, 0 missing, \d+ late or twice$", run.out, re.M), run.out
-    run = simulate([member, [*MCKEY, "-s", "-S", "4"], ["build/tests/sim/odd", "later", "1", *server]])
+    run = simulate([member, [*MCKEY, "-s", "-S", "4"], ["build/tests/sim/programs", "later", "1", *server]])
     assert run.statuses[0] == 0 and "100 messages, 0 missing\n" in run.out, run.out

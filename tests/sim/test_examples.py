@@ -373,7 +373,7 @@ def test_a_store_whose_host_is_dead(way: str) -> None:
 def test_the_store(transport: list[str]) -> None:
     """Its last key, and its longest value; a value that is not there is READ so often as if it changed all the time."""
     store = [["build/examples/store_server", ADDRESS]]
-    later = ["build/tests/sim/odd", "later"]
+    later = ["build/tests/sim/programs", "later"]
     client = ["build/examples/store_client", ADDRESS]
     asks = [[*client, "put", "1023", "v" * 56], [*later, "1", *client, "get", "1023"], [*later, "2", *client, "put", "1023", "w"], [*later, "3", *client, "get", "1023"]]
     run = simulate(store + asks, *transport)

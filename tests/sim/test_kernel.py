@@ -145,7 +145,7 @@ def test_multicast() -> None:
 
 
 def test_what_is_left_over() -> None:
-    run = run_over_kernel([["build/tests/sim/odd", "forget"]])
+    run = run_over_kernel([["build/tests/sim/programs", "forget"]])
     assert run.left == "1 cm_id of program 0, 1 event channel of program 0", run.why()
 
 
@@ -164,12 +164,12 @@ def test_a_trace(transport: list[str]) -> None:
 
 def test_a_queue_has_the_room_of_its_ring() -> None:
     """As soft-RoCE says in the lab: powers of two, less one."""
-    run = run_over_kernel([["build/tests/sim/odd", "room"]])
+    run = run_over_kernel([["build/tests/sim/programs", "room"]])
     assert not run.exit and run.out == "15 31 7 15 31\n", run.why()
 
 
 def test_there_is_no_memory_for_a_queue() -> None:
-    run = run_over_kernel([["build/tests/sim/odd", "fill"]])
+    run = run_over_kernel([["build/tests/sim/programs", "fill"]])
     assert not run.exit and run.out == "ENOMEMENOMEM" and run.left == "nothing", run.why()
 
 

@@ -43,7 +43,7 @@ def test_what_the_library_does(question: str, device: str) -> None:
 @pytest.mark.parametrize("device", ["roce", "roce-6.12", "iwarp"])
 def test_a_shared_queue_outlasts_clients_that_are_killed(device: str) -> None:
     """In a long message, whose receive soft-RoCE of Linux 6.12 loses: the queue of srq_server has two."""
-    programs = [f"build/examples/srq_server {ADDRESS} 12321 8 2", f"build/tests/sim/library be-killed {ADDRESS}", f"build/tests/sim/odd later 60 build/examples/echo_client {ADDRESS} 12321 5"]
+    programs = [f"build/examples/srq_server {ADDRESS} 12321 8 2", f"build/tests/sim/library be-killed {ADDRESS}", f"build/tests/sim/programs later 60 build/examples/echo_client {ADDRESS} 12321 5"]
     run = simulate([program.split() for program in programs], "--device", device)
     assert run.statuses[1:3] == [0, 0] and "5 messages of 64 bytes" in run.out and not run.statuses[0], run.why()
 

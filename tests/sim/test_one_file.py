@@ -104,5 +104,5 @@ def test_no_failure_of_the_server(fault: str, said: str) -> None:
 @pytest.mark.parametrize("how", ["REJECTED", "UNREACHABLE", "CONNECT_ERROR=ECONNRESET"])
 def test_one_client_of_two_that_cannot_be_accepted(how: str) -> None:
     server, client = ([f"beyond/ping-ep-0/{side}", "-a", ADDRESS, "-c", "20"] for side in ("server", "client"))
-    run = simulate([server, client, ["build/tests/sim/odd", "later", "100", *client]], "--fail", f"0:rdma_accept:1:{how}")
+    run = simulate([server, client, ["build/tests/sim/programs", "later", "100", *client]], "--fail", f"0:rdma_accept:1:{how}")
     assert run.statuses[0] == 0 and run.statuses[2] == 0 and "server: rdma_accept: " in run.err, run.why()

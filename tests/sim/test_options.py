@@ -297,7 +297,7 @@ def test_an_agent_refuses_what_its_device_has_not(name: str, words: str, less: s
     """The devices of the clients have it. One that asks for less is served."""
     (server, client), (_, modest) = pair_of(BY_NAME[name], words, "-n 1"), pair_of(BY_NAME[name], f"-v {less}")
     devices = [f"roce,host=0,rounds_wr=0,rounds_cq=0,{limit}", "roce,host=1", "roce,host=2"]
-    later = ["build/tests/sim/odd", "later", "100", *modest]
+    later = ["build/tests/sim/programs", "later", "100", *modest]
     run = simulate([server, client, later], *(word for device in devices for word in ("--device", device)))
     assert run.statuses == [0, 1, 0] and not run.told and run.err.count(said) == 1 and run.err.count(told) == 1, run.why()
 

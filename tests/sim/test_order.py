@@ -85,7 +85,7 @@ def test_a_message_too_many_is_seen(stage: str, transport: list[str]) -> None:
 @pytest.mark.parametrize("bug", ["set-late", "take-away"])  # the second needs a change at one call of twenty
 def test_a_thread_that_waits_for_a_thousand_calls_of_another(bug: str, strategy: str, seeds: int, status: int) -> None:
     """A bug that shows only then: few changes of who goes on find it in some of these seeds, many changes in none of more."""
-    argv = ["tools/verbs-sim/verbs-sim", "-q", "--seeds", str(seeds), "--strategy", strategy, "--", "build/tests/sim/odd", bug]
+    argv = ["tools/verbs-sim/verbs-sim", "-q", "--seeds", str(seeds), "--strategy", strategy, "--", "build/tests/sim/programs", bug]
     done = subprocess.run(argv, cwd=TOP, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == status, done.stderr
 

@@ -23,8 +23,8 @@ def run(folder: Path, transport: list[str], *options: str, servers: int = 2, apa
     """The servers, and a client. The last server serves until it is told to stop, the others one client."""
     folder.mkdir()
     server = [f"{STAGE}/server", "-q", "-a", ADDRESS, "--journal", str(folder)]
-    programs = [["build/tests/sim/odd", "later", str(apart * late), *server] for late in range(servers - 1)]
-    programs += [["build/tests/sim/odd", "later", str(apart * (servers - 1)), *server, "-n", "0"]]
+    programs = [["build/tests/sim/programs", "later", str(apart * late), *server] for late in range(servers - 1)]
+    programs += [["build/tests/sim/programs", "later", str(apart * (servers - 1)), *server, "-n", "0"]]
     client = [f"{STAGE}/client", "-a", ADDRESS, "-w", "60", "-v", "-j", "-c", str(count), *more.split()]
     return simulate([*programs, client], *transport, "--servers", str(servers), *options)
 

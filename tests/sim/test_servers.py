@@ -45,7 +45,7 @@ def client(stage: str, how: str = "-q -v -c 20 -s 64") -> str:
 
 def later(s: int, program: str) -> str:
     """After so many seconds, when others have come, or gone."""
-    return f"build/tests/sim/odd later {s} {program}"
+    return f"build/tests/sim/programs later {s} {program}"
 
 
 COUNT = "beyond/count-atomic-1"

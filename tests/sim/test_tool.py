@@ -18,17 +18,17 @@ from live.table import STAGES
 PING_SR_3 = next(stage for stage in STAGES if stage.name == "ping-sr-3")
 
 
-def odd(which: str, *options: str) -> Run:
-    """A program of odd.c."""
-    return simulate([["build/tests/sim/odd", which]], *options)
+def small(which: str, *options: str) -> Run:
+    """One of the small programs."""
+    return simulate([["build/tests/sim/programs", which]], *options)
 
 
 @pytest.mark.parametrize("which, status, said", [("room", 0, ""), ("use-after-end", 9, "Invalid read of size 1")])
 def test_under_valgrind(which: str, status: int, said: str) -> None:
     if not shutil.which("valgrind"):
         pytest.skip("valgrind is not there")
-    run = simulate([["valgrind", "-q", "--error-exitcode=9", "build/tests/sim/odd", which]])
-    assert run.statuses == [status] and said in run.err and run.out == odd(which).out, run.why()
+    run = simulate([["valgrind", "-q", "--error-exitcode=9", "build/tests/sim/programs", which]])
+    assert run.statuses == [status] and said in run.err and run.out == small(which).out, run.why()
 
 
 @pytest.mark.parametrize("what", ["task", "object"])
@@ -59,7 +59,7 @@ def test_what_core_does_not_do(mistake: str, said: str) -> None:
 @pytest.mark.parametrize("what, said", [("list", "core/ledger.c:"), ("users", "device/objects.c:")])
 def test_a_world_that_is_spoiled_ends_the_run(what: str, said: str, who: str) -> None:
     """Whoever notices it. The other program sleeps, and would wait for its turn forever."""
-    run = simulate([["build/tests/sim/odd", "await-sigterm"], ["build/tests/sim/broken", what, *who.split()]])
+    run = simulate([["build/tests/sim/programs", "await-sigterm"], ["build/tests/sim/broken", what, *who.split()]])
     assert run.exit == 125 and run.reason.startswith("the simulation is wrong: ") and said in run.reason, run.why()
 
 
@@ -68,7 +68,7 @@ def test_a_world_that_is_spoiled_ends_the_run(what: str, said: str, who: str) ->
     [
         ("forget", 121, "left over: 1 cm_id of program 0, 1 event channel of program 0"),
         ("lock-twice", 120, "all sleep forever"),
-        ("unknown-wait", 122, "flock is not simulated, which program 0 calls from build/tests/sim/odd+0x"),
+        ("unknown-wait", 122, "flock is not simulated, which program 0 calls from build/tests/sim/programs+0x"),
         ("unknown-opcode", 122, "ibv_post_send of the opcode 10 is not simulated, which program 0 calls from "),
         ("spin", 123, "program 0, thread 0 has made no call for 1 s"),
         ("crash", 134, "status 134"),
@@ -77,7 +77,7 @@ def test_a_world_that_is_spoiled_ends_the_run(what: str, said: str, who: str) ->
     ],
 )
 def test_what_it_reports(which: str, status: int, said: str) -> None:
-    argv = ["tools/verbs-sim/verbs-sim", "--limit", "1", "--", "build/tests/sim/odd", which]
+    argv = ["tools/verbs-sim/verbs-sim", "--limit", "1", "--", "build/tests/sim/programs", which]
     done = subprocess.run(argv, cwd=TOP, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == status, done.stderr
     assert said in done.stderr
@@ -95,7 +95,7 @@ def test_what_it_reports(which: str, status: int, said: str) -> None:
 def test_sanitizers_see_what_programs_do(tool: str, which: str, status: int, said: str) -> None:
     """And nothing of what the simulation does."""
     for seed in range(3):
-        argv = ["tools/verbs-sim/verbs-sim", "--seed", str(seed), "--", f"build/tests/sim/odd-{tool}", which]
+        argv = ["tools/verbs-sim/verbs-sim", "--seed", str(seed), "--", f"build/tests/sim/programs-{tool}", which]
         done = subprocess.run(argv, cwd=TOP, capture_output=True, text=True, timeout=60, check=False)
         assert done.returncode == status and said in done.stderr, done.stderr
 
@@ -108,7 +108,7 @@ SLEEPS = "pthread_join read poll select epoll_wait write pthread_cond_wait sem_w
     [("lock-twice", ["pthread_mutex_lock"]), ("sleep-everywhere", SLEEPS.split())],  # the second ends at SIGTERM
 )
 def test_it_says_who_sleeps_where(which: str, calls: list[str]) -> None:
-    run = odd(which)
+    run = small(which)
     said = re.findall(r"^verbs-sim: program 0, thread (\d+) sleeps in (\w+)$", run.err, re.M)
     assert run.exit == 120 and {*said} == {(str(i), call) for i, call in enumerate(calls)}, run.why()
 
@@ -162,13 +162,13 @@ def test_a_program_of_another_user(transport: list[str]) -> None:
     ],
 )  # fmt: skip
 def test_what_programs_see(which: str, out: str) -> None:
-    run = odd(which)
+    run = small(which)
     if which == "count-hour":
         skip_if_real(run)
     assert (run.exit, run.out) == (0, out), run.why()
 
 
-@pytest.mark.parametrize("programs, who", [([["build/tests/sim/odd", "count-hour"]] * 2, ["0", "1"]), (pair(PING_SR_3, 2), [])], ids=["counts", "does-not"])
+@pytest.mark.parametrize("programs, who", [([["build/tests/sim/programs", "count-hour"]] * 2, ["0", "1"]), (pair(PING_SR_3, 2), [])], ids=["counts", "does-not"])
 def test_who_may_see_real_time(programs: list[list[str]], who: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the counter cannot be simulated, the programs that may read it are named, and no others."""
     monkeypatch.setenv("LD_PRELOAD", str(TOP / "build/tests/untrapped.so"))
@@ -178,17 +178,17 @@ def test_who_may_see_real_time(programs: list[list[str]], who: list[str], monkey
 
 
 def test_tcp_accepts_what_nobody_reads_once() -> None:
-    run = odd("write-to-nobody")
+    run = small("write-to-nobody")
     assert (run.exit, run.out) == (128 + 13, "accepted\n"), run.why()
 
 
 def test_a_seed_decides_a_race() -> None:
     """Three threads have six orders."""
-    outs = [odd("race", "--seed", str(seed)).out for seed in range(60)]
+    outs = [small("race", "--seed", str(seed)).out for seed in range(60)]
     assert {"".join(sorted(out)) for out in outs} == {"abc"} and len({*outs}) == 6
 
 
-ODD = "build/tests/sim/odd"
+ODD = "build/tests/sim/programs"
 COUNT = "echo >>$RUNS; case $(wc -l <$RUNS) in"  # for sh -c: which run this is
 LEAVE_THEN_CRASH = f"{COUNT} 2) exec {ODD} forget;; 3) kill -SEGV $$;; esac"
 
@@ -318,7 +318,7 @@ def test_how_a_call_fails(how: str, fault: str) -> None:
 
 @pytest.mark.parametrize("fault, calls", [("0:read:4", 3), ("0:4", 3), ("1:1", 0), ("0:read:3:PORT_ERR", None), ("0:3:PORT_ERR", None)])
 def test_a_fault_that_does_not_happen(fault: str, calls: int | None) -> None:
-    run = odd("tick", "--fail", fault)
+    run = small("tick", "--fail", fault)
     said = re.findall(r"^verbs-sim: --fail (\S+) did not happen: program \d made (\d+) such calls$", run.err, re.M)
     assert not run.exit and said == ([] if calls is None else [(fault, str(calls))]), run.why()
 
@@ -331,13 +331,13 @@ def test_a_completion_with_an_error() -> None:
 
 
 def test_an_asynchronous_event() -> None:
-    run = odd("async-event", "--fail", "0:3:PORT_ERR")
+    run = small("async-event", "--fail", "0:3:PORT_ERR")
     assert (run.exit, run.out) == (0, "port error, port 1\n"), run.why()
 
 
 def test_who_may_wait_until_told_to_stop() -> None:
     """A server. That a client has to be told is a failure, also if it then ends with 0."""
-    programs = [["build/tests/sim/odd", "await-sigterm"]] * 2
+    programs = [["build/tests/sim/programs", "await-sigterm"]] * 2
     both, first = simulate(programs, "--servers", "2"), simulate(programs)
     assert (both.exit, both.statuses) == (0, [0, 0]), both.why()
     assert (first.exit, first.statuses, first.told) == (120, [0, 0], [0, 1]), first.why()
@@ -361,7 +361,7 @@ def test_a_sweep_is_a_run_for_each_call(how: str) -> None:
 
 def test_a_sweep_reports_each_run_that_went_wrong() -> None:
     """The program uses what it did not get."""
-    status, lines = sweep("0", [["build/tests/sim/odd", "free-early"]])
+    status, lines = sweep("0", [["build/tests/sim/programs", "free-early"]])
     assert status == 128 + 11 and lines[-1].endswith(f"{len(lines) - 1} not as they should be"), lines
     assert any("status 139" in line and "fault: OPEN_UVERBS failed" in line for line in lines), lines
 
@@ -444,7 +444,7 @@ def test_a_completion_queue_that_overruns() -> None:
     assert (run.exit, run.wrong) == (124, "program 0: cq-overrun: a CQ of 1 entries overruns"), run.why()
 
 
-@pytest.mark.parametrize("program", ["odd", "odd-address", "odd-thread"])
+@pytest.mark.parametrize("program", ["programs", "programs-address", "programs-thread"])
 def test_an_allocation_that_fails(program: str) -> None:
     """With each sanitizer; a failure is of the program alone."""
     run = simulate([[f"build/tests/sim/{program}", "allocate"]], "--fail", "0:malloc:2")

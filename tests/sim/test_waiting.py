@@ -291,7 +291,7 @@ def test_memory_is_there_for_the_next(program: str, options: str, call: str) -> 
     client = program.replace("server", "client")
     size = "-b 4 -s 64" if "blast" in program else "-s 200"
     both = [f"{program} -q -a {ADDRESS} -n 4 {options}".split(), f"{client} -q -v -a {ADDRESS} -c 5 {size}".split()]
-    later = [["build/tests/sim/odd", "later", str(100 * turn), *both[1]] for turn in (1, 2, 3)]
+    later = [["build/tests/sim/programs", "later", str(100 * turn), *both[1]] for turn in (1, 2, 3)]
     for fault in ((), ("--fail", f"0:{call}:1")):
         run = simulate([*both, *later], *fault)
         assert run.exit not in OF_ITS_OWN and run.statuses[2:] == [0, 0, 0], run.why()
@@ -303,7 +303,7 @@ def test_a_pool_whose_receives_may_be_lost_is_given_up(how: str, pools: int) -> 
     """Of twelve clients, one after the other beside one that stays, three share its pool of eight receives. Then more than a
     quarter of them are doubtful, and each of the others has a pool of its own. Clients that end well change nothing."""
     programs = [f"beyond/ping-srq-4/server -q -a {ADDRESS} -n 13 --pool 8 --timeout 900", f"beyond/ping-srq-4/client -q -a {ADDRESS} -c 150 --rate 1"]
-    programs += [f"build/tests/sim/odd later {10 * turn} build/tests/peer --client --stage 1 -c 20 {how} -a {ADDRESS}" for turn in range(1, 13)]
+    programs += [f"build/tests/sim/programs later {10 * turn} build/tests/peer --client --stage 1 -c 20 {how} -a {ADDRESS}" for turn in range(1, 13)]
     run = simulate([program.split() for program in programs], "--trace")
     assert run.statuses[:2] == [0, 0] and not run.told, run.why()
     assert [name for *_, name in calls(run, 0)].count("ibv_create_srq") == pools, run.why()
@@ -317,8 +317,8 @@ def test_receives_of_a_pool_are_there_for_the_next(how: str) -> None:
     """Twelve clients that waste some of eight, while another one stays, so that the pool does, too."""
     server = f"beyond/ping-srq-4/server -q -a {ADDRESS} -n 0 --pool 8 --timeout 900".split()
     stays = f"beyond/ping-srq-4/client -q -a {ADDRESS} -c 300 --rate 1".split()
-    odd = [f"build/tests/sim/odd later {10 * turn} build/tests/peer --client --stage 1 -c 20 {how} -a {ADDRESS}".split() for turn in range(1, 13)]
-    last = f"build/tests/sim/odd later 200 beyond/ping-srq-4/client -q -v -a {ADDRESS} -c 100 --timeout 20".split()
+    odd = [f"build/tests/sim/programs later {10 * turn} build/tests/peer --client --stage 1 -c 20 {how} -a {ADDRESS}".split() for turn in range(1, 13)]
+    last = f"build/tests/sim/programs later 200 beyond/ping-srq-4/client -q -v -a {ADDRESS} -c 100 --timeout 20".split()
     run = simulate([server, stays, *odd, last])
     assert run.exit not in {*OF_ITS_OWN} - {LEFT} and "of program 0," not in run.left, run.why()
     assert (run.statuses[0], run.statuses[1], run.statuses[-1]) == (0, 0, 0), run.why()

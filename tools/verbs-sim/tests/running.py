@@ -17,7 +17,7 @@ TRANSPORTS: dict[str, list[str]] = {"RoCE": [], "iWARP": ["--iwarp"]}  # options
 @functools.cache
 def counter_traps() -> bool:
     """Whether this machine lets verbs-sim simulate the processor's counter."""
-    return subprocess.run(["build/tests/sim/odd", "trap-counter"], cwd=TOP, timeout=60, check=False).returncode == -signal.SIGSEGV
+    return subprocess.run(["build/tests/sim/programs", "trap-counter"], cwd=TOP, timeout=60, check=False).returncode == -signal.SIGSEGV
 
 
 def skip_if_real(run: Run) -> None:

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Objects of the libraries: forgotten, freed too early, filled, used after their end. See programs.h.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <rdma/rdma_cma.h>
+
+#include "verbs-sim/tests/programs/programs.h"
+
+int forget(void)
+{
+	struct rdma_event_channel *channel = rdma_create_event_channel();
+	struct rdma_cm_id *id;
+
+	return rdma_create_id(channel, &id, NULL, RDMA_PS_TCP);
+}
+
+/* Prints the room of a CQ of 10, resized twice, and of a QP of 10 sends and 20 receives. */
+int print_room(void)
+{
+	struct ibv_device **devices = ibv_get_device_list(NULL);
+	struct ibv_context *context = ibv_open_device(devices[0]);
+	struct ibv_pd *pd = ibv_alloc_pd(context);
+	struct ibv_cq *cq = ibv_create_cq(context, 10, NULL, NULL, 0);
+	struct ibv_qp_init_attr init = {
+		.send_cq = cq, .recv_cq = cq, .cap = { 10, 20, 1, 1, 0 }, .qp_type = IBV_QPT_RC
+	};
+	struct ibv_qp *qp = ibv_create_qp(pd, &init);
+	struct ibv_qp_attr attr;
+
+	printf("%d ", cq->cqe);
+	if (ibv_resize_cq(cq, 20))
+		return 1;
+	printf("%d ", cq->cqe);
+	if (ibv_resize_cq(cq, 5) || ibv_resize_cq(cq, 0) != EINVAL ||
+	    ibv_query_qp(qp, &attr, IBV_QP_CAP, &init))
+		return 1;
+	printf("%d %u %u\n", cq->cqe, attr.cap.max_send_wr, attr.cap.max_recv_wr);
+	return ibv_destroy_qp(qp) || ibv_destroy_cq(cq) || ibv_dealloc_pd(pd) ||
+	       ibv_close_device(context);
+}
+
+/* A QP for which there is no memory, and as many SRQs as there is memory for, twice. */
+int fill_memory(void)
+{
+	struct ibv_device **devices = ibv_get_device_list(NULL);
+	struct ibv_context *context = ibv_open_device(devices[0]);
+	struct ibv_pd *pd = ibv_alloc_pd(context);
+	struct ibv_cq *cq = ibv_create_cq(context, 1, NULL, NULL, 0);
+	struct ibv_qp_init_attr init = {
+		.send_cq = cq, .recv_cq = cq, .cap = { 1 << 20, 1, 1, 1, 0 }, .qp_type = IBV_QPT_RC
+	};
+	struct ibv_srq_init_attr large = { .attr = { .max_wr = 100000, .max_sge = 1 } };
+	struct ibv_srq *srqs[1000];
+	int round, n;
+
+	if (ibv_create_qp(pd, &init) || errno != ENOMEM)
+		return 1;
+	for (round = 0; round < 2; round++) {
+		n = 0;
+		while (n < 1000 && (srqs[n] = ibv_create_srq(pd, &large)))
+			n++;
+		printf("%s", n && n < 1000 ? strerrorname_np(errno) : "no end");
+		while (n)
+			ibv_destroy_srq(srqs[--n]);
+	}
+	return ibv_destroy_cq(cq) || ibv_dealloc_pd(pd) || ibv_close_device(context);
+}
+
+/* In the error state the device takes what is posted, too. */
+int post_unknown(void)
+{
+	struct ibv_device **devices = ibv_get_device_list(NULL);
+	struct ibv_context *context = ibv_open_device(devices[0]);
+	struct ibv_pd *pd = ibv_alloc_pd(context);
+	struct ibv_cq *cq = ibv_create_cq(context, 1, NULL, NULL, 0);
+	struct ibv_qp_init_attr init = {
+		.send_cq = cq, .recv_cq = cq, .cap = { 1, 1, 1, 1, 0 }, .qp_type = IBV_QPT_RC
+	};
+	struct ibv_qp *qp = ibv_create_qp(pd, &init);
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1 };
+	struct ibv_send_wr wr = { .opcode = IBV_WR_TSO }, *bad;
+
+	if (ibv_modify_qp(qp, &attr,
+			  IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS))
+		return 1;
+	attr.qp_state = IBV_QPS_ERR;
+	return ibv_modify_qp(qp, &attr, IBV_QP_STATE) || ibv_post_send(qp, &wr, &bad);
+}
+
+/* Prints the error of a call that has failed after others that have not. */
+int print_errno_late(void)
+{
+	struct rdma_event_channel *channel = rdma_create_event_channel();
+	struct sockaddr_in address = { .sin_family = AF_INET };
+	struct rdma_cm_id *id;
+
+	rdma_create_id(channel, &id, NULL, RDMA_PS_TCP);
+	errno = ENXIO;
+	rdma_bind_addr(id, (struct sockaddr *)&address);
+	rdma_destroy_id(id);
+	rdma_destroy_event_channel(channel);
+	usleep(1);
+	puts(errno == ENXIO ? "ENXIO" : strerror(errno));
+	return 0;
+}
+
+/* A PD cannot be freed while a region needs it, and not twice. */
+int free_early(void)
+{
+	static char data[64];
+	struct ibv_device **list = ibv_get_device_list(NULL);
+	struct ibv_context *context = ibv_open_device(list[0]);
+	struct ibv_pd *pd = ibv_alloc_pd(context);
+	struct ibv_mr *mr = ibv_reg_mr(pd, data, sizeof(data), IBV_ACCESS_LOCAL_WRITE);
+
+	printf("%s\n", strerrorname_np(ibv_dealloc_pd(pd)));
+	ibv_dereg_mr(mr);
+	ibv_dealloc_pd(pd);
+	ibv_close_device(context);
+	ibv_free_device_list(list);
+	return 0;
+}
+
+/* The first that the device tells of itself. */
+int await_async_event(void)
+{
+	struct ibv_device **list = ibv_get_device_list(NULL);
+	struct ibv_context *context = ibv_open_device(list[0]);
+	struct ibv_async_event event;
+
+	if (ibv_get_async_event(context, &event))
+		return 1;
+	printf("%s, port %d\n", ibv_event_type_str(event.event_type), event.element.port_num);
+	ibv_ack_async_event(&event);
+	ibv_close_device(context);
+	ibv_free_device_list(list);
+	return 0;
+}
+
+/* For AddressSanitizer: an id is used after its end. */
+int use_after_end(void)
+{
+	struct rdma_event_channel *channel = rdma_create_event_channel();
+	struct rdma_cm_id *id;
+
+	if (rdma_create_id(channel, &id, NULL, RDMA_PS_TCP))
+		return 1;
+	rdma_destroy_id(id);
+	return id->port_num;
+}
