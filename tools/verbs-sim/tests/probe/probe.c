@@ -243,6 +243,11 @@ static const struct question {
 	{ "pieces", ask_pieces, 0, 1, "a READ into two pieces of memory" },
 	{ "uc", ask_uc, 0, 0, "UC: who is told of what, and what is lost" },
 	{ "windows", ask_windows, 0, 0, "memory windows: what they open, and what ends them" },
+	{ "foreign", ask_foreign, 0, 0,
+	  "[N] a key of another PD: 0 of a send, 1 of a receive, 2 of a WRITE" },
+	{ "closed", ask_closed, 0, 0, "a WRITE to a QP that allows none" },
+	{ "regions", ask_regions, 0, 0, "what memory is registered with which right" },
+	{ "steps", ask_steps, 0, 0, "a QP's way to RTS, with right and wrong attributes" },
 	{ "caps", ask_caps, 0, 0, "what queues are given, at the limits and beyond" },
 };
 
