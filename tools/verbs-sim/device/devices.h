@@ -79,7 +79,7 @@ struct sim_device {
 };
 
 /*
- * Fills in the traits of a kind of device: roce, iwarp, roce-6.12 or iwarp-6.12. Returns false if
+ * Fills in the traits of a kind of device, by its name in the table of traits.c. Returns false if
  * there is no such kind.
  */
 bool sim_read_kind(const char *kind, struct sim_traits *traits);
