@@ -256,11 +256,17 @@ struct sim_mr *sim_find_key(const struct sim_program *program, uint32_t key);
 bool sim_is_inside(const struct sim_mr *mr, uint64_t address, uint64_t length);
 
 /*
- * Whether the program's memory may be accessed so. `access`: IBV_ACCESS_..., 0 for reading by the
- * program's own device.
+ * The region of this PD in which memory may be accessed so; NULL: there is none. `access`:
+ * IBV_ACCESS_..., 0 for reading by the program's own device.
  */
-const struct sim_mr *sim_find_mr(const struct sim_program *program, uint32_t key, uint64_t address,
+const struct sim_mr *sim_find_mr(const struct sim_pd *pd, uint32_t key, uint64_t address,
 				 uint64_t length, int access);
+
+/*
+ * Whether all of this memory of the calling program is mapped, and if it is to be written, whether the
+ * program may write it. True if /proc does not say.
+ */
+bool sim_is_mapped(uint64_t address, uint64_t length, bool to_write);
 
 /* Copies from or to the memory of a program. Returns 0, or EFAULT if it is not there. */
 int sim_read_memory(const struct sim_program *program, uint64_t address, void *to, size_t length);
@@ -268,11 +274,11 @@ int sim_write_memory(const struct sim_program *program, uint64_t address, const 
 		     size_t length);
 
 /*
- * Copies from or to the memory of SGEs. Returns 0, or EFAULT if it is not registered for that.
+ * Copies from or to the memory of SGEs. Returns 0, or EFAULT if it is not registered for that in this
+ * PD.
  */
-int sim_gather(const struct sim_program *program, const struct ibv_sge *sge, int num_sge,
-	       uint8_t *to);
-int sim_scatter(const struct sim_program *program, const struct ibv_sge *sge, int num_sge,
+int sim_gather(const struct sim_pd *pd, const struct ibv_sge *sge, int num_sge, uint8_t *to);
+int sim_scatter(const struct sim_pd *pd, const struct ibv_sge *sge, int num_sge,
 		const uint8_t *from, size_t length);
 
 /* ---- Memory windows: windows.c ---- */
@@ -381,15 +387,15 @@ int sim_check_path(const struct sim_device *device, uint32_t port, const struct 
  * ---- What is granted: granting.c ----
  *
  * Each returns 0, or the errno value with which the device refuses: EINVAL for more than it has,
- * ENOMEM if there are enough objects already, EOPNOTSUPP for a type of QP that it does not know, or
- * for memory windows, if it has none.
+ * ENOMEM if there are enough objects already, EFAULT for memory that is not there, EOPNOTSUPP for a
+ * type of QP that it does not know, or for memory windows, if it has none.
  * What is granted instead of what was asked for is in the last argument that is a
  * pointer.
  */
 
 #define SIM_VECTORS 2 /* of completions: one for each processor, as the drivers have */
 
-int sim_judge_mr(const struct sim_device *device, uint64_t length, unsigned int access);
+int sim_judge_mr(const struct sim_device *device, const struct sim_region *region);
 int sim_judge_mw(const struct sim_device *device, unsigned int type);
 int sim_judge_cq(const struct sim_device *device, uint32_t cqe, uint32_t vector, uint32_t *depth);
 int sim_judge_resize(const struct sim_cq *cq, uint32_t cqe);

@@ -25,7 +25,7 @@ static int take_data(struct sim_qp *qp, struct sim_request *request)
 	if (request->data || sim_brings_data(request))
 		return 0;
 	request->data = sim_alloc(request->length + 1);
-	return sim_gather(qp->object.program, request->sge, request->num_sge, request->data);
+	return sim_gather(qp->pd, request->sge, request->num_sge, request->data);
 }
 
 /* The request has been executed, with its status. After an error the QP sends no more. */
@@ -136,7 +136,7 @@ static bool has_only_begun(struct sim_qp *qp, struct sim_qp *peer, struct sim_re
 
 	if (sim_is_iwarp(qp) || request->begun || request->length <= packet ||
 	    !sim_fits(recv, request->length) || sim_random(4) ||
-	    sim_scatter(peer->object.program, recv->sge, recv->num_sge, request->data, packet))
+	    sim_scatter(peer->pd, recv->sge, recv->num_sge, request->data, packet))
 		return false;
 	request->begun = true;
 	peer->torn = recv;
@@ -159,8 +159,8 @@ static void take_message(struct sim_qp *qp, struct sim_qp *peer, struct sim_requ
 		return;
 	if (carries && !sim_fits(recv, request->length))
 		status = sim_qp_traits(peer)->too_long_here;
-	else if (carries && sim_scatter(peer->object.program, recv->sge, recv->num_sge,
-					request->data, request->length))
+	else if (carries &&
+		 sim_scatter(peer->pd, recv->sge, recv->num_sge, request->data, request->length))
 		status = sim_qp_traits(peer)->bad_recv_key;
 	else if (request->opcode == IBV_WR_SEND_WITH_INV && sim_invalidate(peer, request->rkey))
 		status = IBV_WC_REM_INV_REQ_ERR;
@@ -190,8 +190,7 @@ static void reach_memory(struct sim_qp *qp, struct sim_qp *peer, struct sim_requ
 		return;
 	}
 	if (sim_brings_data(request) &&
-	    sim_scatter(qp->object.program, request->sge, request->num_sge, request->data,
-			request->length)) {
+	    sim_scatter(qp->pd, request->sge, request->num_sge, request->data, request->length)) {
 		finish(qp, request, sim_qp_traits(qp)->bad_local_key);
 		return;
 	}
