@@ -29,8 +29,6 @@ static bool is_allowed(const struct sim_qp *peer, const struct sim_request *requ
 
 	if (sim_is_iwarp(peer) && access == IBV_ACCESS_REMOTE_READ)
 		access = 0;
-	if (!sim_is_iwarp(peer) && !((int)peer->attr.qp_access_flags & access))
-		return false;
 	if (!request->length) {
 		*address = 0;
 		return true;
@@ -41,6 +39,12 @@ static bool is_allowed(const struct sim_qp *peer, const struct sim_request *requ
 		return false;
 	*address += mr->region.address - mr->region.iova;
 	return true;
+}
+
+/* A QP may be closed to an operation. soft-iWARP looks at regions only. */
+static bool is_closed(const struct sim_qp *peer, const struct sim_request *request)
+{
+	return !sim_is_iwarp(peer) && !((int)peer->attr.qp_access_flags & access_of(request));
 }
 
 static int operate(const struct sim_program *program, uint64_t address,
@@ -98,6 +102,8 @@ int sim_access(struct sim_qp *peer, struct sim_request *request)
 
 	if (request->n_pieces && request->pieces_moved == request->n_pieces)
 		return 0;
+	if (is_closed(peer, request))
+		return EOPNOTSUPP;
 	if (!is_allowed(peer, request, &address))
 		return EACCES;
 	if (!request->n_pieces)

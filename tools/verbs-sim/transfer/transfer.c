@@ -47,18 +47,26 @@ static void finish(struct sim_qp *qp, struct sim_request *request, enum ibv_wc_s
 		sim_schedule(&qp->execute, sim_world->now_ns + sim_latency_ns(request->length));
 }
 
+/* The peer's QP fails, and the sender does not hear of it. */
+static void fail_peer(struct sim_qp *qp, struct sim_qp *peer, struct sim_request *request)
+{
+	finish(qp, request, IBV_WC_SUCCESS);
+	if (!sim_is_iwarp(peer))
+		sim_fail_qp(peer);
+}
+
 /*
- * The peer found something wrong: RoCE tells both sides, iWARP ends the connection. A sender does not
- * hear of what only its receiver can know: on UC of anything, and nowhere of a key that cannot be
- * invalidated. Nor does a peer hear of a WRITE on UC that it has dropped.
+ * The peer found something wrong: RoCE tells both sides, iWARP ends the connection. On UC the sender
+ * hears of nothing, and the peer not of a WRITE that it has dropped.
  */
 static void refuse(struct sim_qp *qp, struct sim_qp *peer, struct sim_request *request,
 		   enum ibv_wc_status status)
 {
-	if (qp->type == IBV_QPT_UC || status == IBV_WC_REM_INV_REQ_ERR) {
-		finish(qp, request, IBV_WC_SUCCESS);
-		if (status && status != IBV_WC_REM_ACCESS_ERR && !sim_is_iwarp(peer))
-			sim_fail_qp(peer);
+	if (qp->type == IBV_QPT_UC) {
+		if (!status || status == IBV_WC_REM_ACCESS_ERR || status == IBV_WC_REM_INV_REQ_ERR)
+			finish(qp, request, IBV_WC_SUCCESS);
+		else
+			fail_peer(qp, peer, request);
 		return;
 	}
 	if (!sim_is_iwarp(qp)) {
@@ -167,10 +175,10 @@ static void take_message(struct sim_qp *qp, struct sim_qp *peer, struct sim_requ
 	status = sim_judge(peer->object.program, status);
 	complete_recv(peer, recv, request, status);
 	sim_free(recv);
-	if (status)
-		refuse(qp, peer, request,
-		       status == IBV_WC_REM_INV_REQ_ERR ? status
-							: sim_qp_traits(qp)->too_long_there);
+	if (status == IBV_WC_REM_INV_REQ_ERR) /* of a key, which only the receiver knows */
+		fail_peer(qp, peer, request);
+	else if (status)
+		refuse(qp, peer, request, sim_qp_traits(qp)->too_long_there);
 	else
 		finish(qp, request, IBV_WC_SUCCESS);
 }
@@ -186,7 +194,8 @@ static void reach_memory(struct sim_qp *qp, struct sim_qp *peer, struct sim_requ
 		return;
 	}
 	if (ret) {
-		refuse(qp, peer, request, IBV_WC_REM_ACCESS_ERR);
+		refuse(qp, peer, request,
+		       ret == EOPNOTSUPP ? IBV_WC_REM_INV_REQ_ERR : IBV_WC_REM_ACCESS_ERR);
 		return;
 	}
 	if (sim_brings_data(request) &&
