@@ -7,18 +7,6 @@
 
 #include "probe.h"
 
-static void tell_async(const struct end *end)
-{
-	struct pollfd readable = { .fd = end->id->verbs->async_fd, .events = POLLIN };
-	struct ibv_async_event event;
-
-	while (poll(&readable, 1, 200) == 1) {
-		must(!ibv_get_async_event(end->id->verbs, &event), "ibv_get_async_event");
-		told("asynchronous event: %s", ibv_event_type_str(event.event_type));
-		ibv_ack_async_event(&event);
-	}
-}
-
 /* ---- Keys and rights ---- */
 
 enum {
@@ -63,7 +51,6 @@ void ask_foreign(struct ends *e, int whose)
 		write_to_server(e);
 	}
 	watch(e, 1000, 99);
-	tell_async(&e->server);
 	told("the WRITE has %sarrived", *e->server.buffer == 'c' ? "" : "not ");
 }
 
@@ -78,7 +65,6 @@ void ask_closed(struct ends *e, int unused)
 	     ibv_modify_qp(e->server.id->qp, &attr, IBV_QP_ACCESS_FLAGS));
 	write_to_server(e);
 	watch(e, 1000, 99);
-	tell_async(&e->server);
 }
 
 /* ---- Memory ---- */
