@@ -36,7 +36,9 @@ struct sim_traits {
 	uint64_t tcp_lost_ns;            /* iWARP: until TCP gives up */
 	uint8_t ack_timeout;             /* RoCE: a code of struct ibv_qp_attr */
 	/* Completions. */
-	enum ibv_wc_status bad_local_key, bad_bind, bad_recv_key, too_long_here, too_long_there;
+	enum ibv_wc_status bad_local_key, bad_opcode, bad_bind;
+	enum ibv_wc_status bad_recv_key, bad_recv_there; /* at its side, and at the sender's */
+	enum ibv_wc_status too_long_here, too_long_there;
 	bool drops_too_long; /* a datagram that its receive has no room for is lost: the QP lives */
 	uint32_t loses;      /* one of so many datagrams, on its way; 0: none */
 	uint32_t repeats;    /* one of so many arrives twice; 0: none */
@@ -46,7 +48,8 @@ struct sim_traits {
 	bool last_wqe;       /* a QP with an SRQ says that it takes no more receives */
 	bool atomic_write;   /* RC has IBV_WR_ATOMIC_WRITE */
 	bool sends_at_once;  /* UD, UC: a send has completed before the program can resize its CQ */
-	bool tells_state;    /* ibv_query_qp says the state of a QP */
+	bool tells_responder;  /* of a request that it has refused, by an asynchronous event */
+	bool tells_state;      /* ibv_query_qp says the state of a QP */
 	bool forgets_finished; /* completions of a QP that is destroyed vanish from its CQ */
 };
 

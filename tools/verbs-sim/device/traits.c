@@ -8,7 +8,7 @@
 
 #include "verbs-sim/device/device.h"
 
-static const char *const kinds[] = { "roce", "roce-6.12", "iwarp", "iwarp-6.12" };
+static const char *const kinds[] = { "roce", "roce-6.12", "iwarp", "iwarp-6.12", "adapter" };
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
 /*
@@ -26,7 +26,9 @@ static const char *const kinds[] = { "roce", "roce-6.12", "iwarp", "iwarp-6.12" 
 /*
  * A trait: its name in --device, or NULL; its place; its evidence; and its value for each kind. The
  * evidence is a question of tests/probe, which each driver has answered, a page of docs, a source file
- * of Linux or rdma-core, or a section of the InfiniBand Architecture Specification, volume 1, 1.4.
+ * of Linux or rdma-core, a published measurement, or a section of the InfiniBand Architecture
+ * Specification, volume 1. An adapter is as soft-RoCE of Linux 6.12 where the row names nothing else:
+ * librxe runs above it, and its alignment, SGEs and limits are librxe's.
  */
 #define TRAIT(name, member, evidence, ...)                        \
 	{                                                         \
@@ -36,8 +38,9 @@ static const char *const kinds[] = { "roce", "roce-6.12", "iwarp", "iwarp-6.12" 
 			__VA_ARGS__                               \
 		}                                                 \
 	}
-#define ALL(value)             value, value, value, value
-#define BY_DRIVER(roce, iwarp) roce, roce, iwarp, iwarp
+#define ALL(value)             value, value, value, value, value
+#define BY_DRIVER(roce, iwarp) roce, roce, iwarp, iwarp, roce
+#define ADAPTER_ONLY           false, false, false, false, true
 
 static const struct trait {
 	const char *name;
@@ -69,12 +72,12 @@ static const struct trait {
 	TRAIT(NULL, attr.max_pkeys, "probe attributes", BY_DRIVER(64, 0)),
 	TRAIT(NULL, attr.local_ca_ack_delay, "probe attributes", BY_DRIVER(15, 0)),
 	TRAIT(NULL, port.max_mtu, "probe attributes", IBV_MTU_4096, IBV_MTU_4096, IBV_MTU_1024,
-	      IBV_MTU_256),
+	      IBV_MTU_256, IBV_MTU_4096),
 	TRAIT(NULL, port.gid_tbl_len, "probe gids", BY_DRIVER(1024, 1)),
 	TRAIT(NULL, port.port_cap_flags, "probe attributes",
 	      BY_DRIVER(IBV_PORT_CM_SUP, IBV_PORT_CM_SUP | IBV_PORT_DEVICE_MGMT_SUP)),
-	TRAIT("max_message", port.max_msg_sz, "docs/drivers.md", 8 << 20, 2u << 30, UINT32_MAX,
-	      UINT32_MAX),
+	TRAIT("max_message", port.max_msg_sz, "docs/drivers.md; adapter: as 6.12", 8 << 20,
+	      2u << 30, UINT32_MAX, UINT32_MAX, 2u << 30),
 	TRAIT(NULL, port.pkey_tbl_len, "probe pkeys", BY_DRIVER(1, 0)),
 	TRAIT(NULL, port.max_vl_num, "probe attributes", BY_DRIVER(1, 0)),
 	TRAIT(NULL, port.flags, "probe attributes", BY_DRIVER(IBV_QPF_GRH_REQUIRED, 0)),
@@ -88,10 +91,11 @@ static const struct trait {
 
 	/* What is granted */
 	TRAIT("max_inline", max_inline, "probe caps", BY_DRIVER(512, 80)),
-	TRAIT("inline_piece", inline_piece, "probe caps", BY_DRIVER(16, 0)),
+	TRAIT("inline_piece", inline_piece, "probe caps; adapter: as asked", 16, 16, 0, 0, 0),
 	TRAIT("rounds_wr", rounds_wr, "probe caps", ALL(false)),
 	TRAIT("rounds_cq", rounds_cq, "probe caps", BY_DRIVER(false, true)),
-	TRAIT("rounds_srq", rounds_srq, "probe pool", BY_DRIVER(true, false)),
+	TRAIT("rounds_srq", rounds_srq, "probe pool; adapter: as asked", true, true, false, false,
+	      false),
 
 	/* The connection manager */
 	TRAIT(NULL, padded_request, "probe accept", BY_DRIVER(56, 0)),
@@ -102,37 +106,53 @@ static const struct trait {
 	TRAIT(NULL, rejected, "probe reject", BY_DRIVER(28, -ECONNRESET)),
 	TRAIT(NULL, backlog_full, "probe backlog", BY_DRIVER(0, -ECONNRESET)),
 	TRAIT(NULL, request_lost_ns, "cma.c; iwarp: six retries of TCP", LOST_NS, LOST_612_NS,
-	      127000000000, 127000000000),
+	      127000000000, 127000000000, LOST_612_NS),
 	TRAIT(NULL, not_answered_ns, "cma.c; MPAREQ_TIMEOUT of siw_cm.h", IGNORED_NS,
-	      IGNORED_612_NS, 10000000000, 10000000000),
-	TRAIT(NULL, disconnect_lost_ns, "cma.c", LOST_NS, LOST_612_NS, 0, 0),
-	TRAIT(NULL, resend_ns, "docs/drivers.md, At a glance", REPEATED_NS, REPEATED_612_NS, 0, 0),
-	TRAIT(NULL, timewait_ns, "docs/drivers.md, At a glance", 2100000000, 500000000, 0, 0),
+	      IGNORED_612_NS, 10000000000, 10000000000, IGNORED_612_NS),
+	TRAIT(NULL, disconnect_lost_ns, "cma.c", LOST_NS, LOST_612_NS, 0, 0, LOST_612_NS),
+	TRAIT(NULL, resend_ns, "docs/drivers.md, At a glance", REPEATED_NS, REPEATED_612_NS, 0, 0,
+	      REPEATED_612_NS),
+	TRAIT(NULL, timewait_ns, "docs/drivers.md, At a glance", 2100000000, 500000000, 0, 0,
+	      500000000),
 	TRAIT(NULL, tcp_lost_ns, "fifteen retries of TCP", BY_DRIVER(0, 924600000000)),
-	TRAIT("ack_timeout", ack_timeout, "probe ack-timeout", 19, 17, 0, 0),
+	TRAIT("ack_timeout", ack_timeout, "probe ack-timeout", 19, 17, 0, 0, 17),
 
 	/* Completions */
-	TRAIT(NULL, bad_local_key, "probe bad-key", IBV_WC_LOC_QP_OP_ERR, IBV_WC_WR_FLUSH_ERR,
-	      IBV_WC_LOC_QP_OP_ERR, IBV_WC_LOC_QP_OP_ERR),
-	TRAIT(NULL, bad_bind, "probe windows", IBV_WC_MW_BIND_ERR, IBV_WC_WR_FLUSH_ERR,
-	      IBV_WC_SUCCESS, IBV_WC_SUCCESS),
-	TRAIT(NULL, bad_recv_key, "probe region-gone",
-	      BY_DRIVER(IBV_WC_LOC_QP_OP_ERR, IBV_WC_GENERAL_ERR)),
-	TRAIT(NULL, too_long_here, "probe too-long",
-	      BY_DRIVER(IBV_WC_LOC_QP_OP_ERR, IBV_WC_LOC_LEN_ERR)),
-	TRAIT(NULL, too_long_there, "probe too-long", BY_DRIVER(IBV_WC_REM_OP_ERR, IBV_WC_SUCCESS)),
-	TRAIT(NULL, drops_too_long, "probe datagrams", false, true, false, false),
+	TRAIT(NULL, bad_local_key,
+	      "probe bad-key; adapter: unionxic/rdma-fault-characterization, 4.2",
+	      IBV_WC_LOC_QP_OP_ERR, IBV_WC_WR_FLUSH_ERR, IBV_WC_LOC_QP_OP_ERR, IBV_WC_LOC_QP_OP_ERR,
+	      IBV_WC_LOC_PROT_ERR),
+	TRAIT(NULL, bad_opcode, "probe datagrams; adapter: 11.6.2", IBV_WC_LOC_QP_OP_ERR,
+	      IBV_WC_WR_FLUSH_ERR, IBV_WC_LOC_QP_OP_ERR, IBV_WC_LOC_QP_OP_ERR,
+	      IBV_WC_LOC_QP_OP_ERR),
+	TRAIT(NULL, bad_bind, "probe windows; adapter: 11.6.2", IBV_WC_MW_BIND_ERR,
+	      IBV_WC_WR_FLUSH_ERR, IBV_WC_SUCCESS, IBV_WC_SUCCESS, IBV_WC_MW_BIND_ERR),
+	TRAIT(NULL, bad_recv_key, "probe region-gone; adapter: 11.6.2", IBV_WC_LOC_QP_OP_ERR,
+	      IBV_WC_LOC_QP_OP_ERR, IBV_WC_GENERAL_ERR, IBV_WC_GENERAL_ERR, IBV_WC_LOC_PROT_ERR),
+	TRAIT(NULL, bad_recv_there, "probe foreign-recv; adapter: 9.9.3",
+	      BY_DRIVER(IBV_WC_REM_OP_ERR, IBV_WC_SUCCESS)),
+	TRAIT(NULL, too_long_here, "probe too-long; adapter: 11.6.2", IBV_WC_LOC_QP_OP_ERR,
+	      IBV_WC_LOC_QP_OP_ERR, IBV_WC_LOC_LEN_ERR, IBV_WC_LOC_LEN_ERR, IBV_WC_LOC_LEN_ERR),
+	TRAIT(NULL, too_long_there, "probe too-long; adapter: 11.6.2", IBV_WC_REM_OP_ERR,
+	      IBV_WC_REM_OP_ERR, IBV_WC_SUCCESS, IBV_WC_SUCCESS, IBV_WC_REM_INV_REQ_ERR),
+	TRAIT(NULL, drops_too_long, "probe datagrams", false, true, false, false, true),
 	TRAIT("loses", loses, "none unless it is set", ALL(0)),
 	TRAIT("repeats", repeats, "none unless it is set", ALL(0)),
 	TRAIT("solicited", solicited, "probe solicited", BY_DRIVER(true, false)),
-	TRAIT("flushes_torn", flushes_torn, "probe pool-torn", true, false, false, false),
-	TRAIT("flushes_late", flushes_late, "probe leave", false, true, false, false),
-	TRAIT("last_wqe", last_wqe, "probe pool", false, true, false, false),
-	TRAIT(NULL, atomic_write, "docs/drivers.md, Limits", false, true, false, false),
+	TRAIT("flushes_torn", flushes_torn, "probe pool-torn; adapter: 10.3.1", true, false, false,
+	      false, true),
+	TRAIT("flushes_late", flushes_late, "probe leave; adapter: 10.3.1", false, true, false,
+	      false, true),
+	TRAIT("last_wqe", last_wqe, "probe pool; adapter: 11.6.3", false, true, false, false, true),
+	TRAIT(NULL, atomic_write, "docs/drivers.md, Limits", false, true, false, false, false),
 	TRAIT("sends_at_once", sends_at_once, "docs/drivers.md, At a glance", true, false, false,
-	      false),
-	TRAIT("tells_state", tells_state, "probe leave", true, true, false, true),
-	TRAIT("forgets_finished", forgets_finished, "none unless it is set", ALL(false)),
+	      false, false),
+	TRAIT(NULL, tells_responder,
+	      "docs/drivers.md, Asynchronous events; adapter: docs.nvidia.com, RDMA Aware Programming, Events",
+	      ADAPTER_ONLY),
+	TRAIT("tells_state", tells_state, "probe leave", true, true, false, true, true),
+	TRAIT("forgets_finished", forgets_finished,
+	      "none of the drivers; mlx5: __mlx5_cq_clean of providers/mlx5/cq.c", ADAPTER_ONLY),
 };
 
 #define EACH_TRAIT(trait)          \

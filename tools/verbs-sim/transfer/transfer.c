@@ -157,6 +157,7 @@ static void take_message(struct sim_qp *qp, struct sim_qp *peer, struct sim_requ
 	bool carries = request->opcode != IBV_WR_RDMA_WRITE_WITH_IMM;
 	struct sim_recv *recv = peer->torn ? peer->torn : sim_take_recv(peer);
 	enum ibv_wc_status status = IBV_WC_SUCCESS;
+	bool fits;
 
 	peer->torn = NULL;
 	if (!recv) {
@@ -165,7 +166,8 @@ static void take_message(struct sim_qp *qp, struct sim_qp *peer, struct sim_requ
 	}
 	if (carries && has_only_begun(qp, peer, request, recv))
 		return;
-	if (carries && !sim_fits(recv, request->length))
+	fits = !carries || sim_fits(recv, request->length);
+	if (!fits)
 		status = sim_qp_traits(peer)->too_long_here;
 	else if (carries &&
 		 sim_scatter(peer->pd, recv->sge, recv->num_sge, request->data, request->length))
@@ -178,12 +180,27 @@ static void take_message(struct sim_qp *qp, struct sim_qp *peer, struct sim_requ
 	if (status == IBV_WC_REM_INV_REQ_ERR) /* of a key, which only the receiver knows */
 		fail_peer(qp, peer, request);
 	else if (status)
-		refuse(qp, peer, request, sim_qp_traits(qp)->too_long_there);
+		refuse(qp, peer, request,
+		       fits ? sim_qp_traits(qp)->bad_recv_there
+			    : sim_qp_traits(qp)->too_long_there);
 	else
 		finish(qp, request, IBV_WC_SUCCESS);
 }
 
 /* ---- Access to the peer's memory ---- */
+
+/* `error` is of sim_access. */
+static void refuse_access(struct sim_qp *qp, struct sim_qp *peer, struct sim_request *request,
+			  int error)
+{
+	bool wrong_key = error == EACCES || error == EFAULT;
+
+	if (sim_qp_traits(peer)->tells_responder && qp->type == IBV_QPT_RC)
+		sim_post_async(peer->pd->context,
+			       error == EOPNOTSUPP ? IBV_EVENT_QP_REQ_ERR : IBV_EVENT_QP_ACCESS_ERR,
+			       &peer->object);
+	refuse(qp, peer, request, wrong_key ? IBV_WC_REM_ACCESS_ERR : IBV_WC_REM_INV_REQ_ERR);
+}
 
 static void reach_memory(struct sim_qp *qp, struct sim_qp *peer, struct sim_request *request)
 {
@@ -194,8 +211,7 @@ static void reach_memory(struct sim_qp *qp, struct sim_qp *peer, struct sim_requ
 		return;
 	}
 	if (ret) {
-		refuse(qp, peer, request,
-		       ret == EOPNOTSUPP ? IBV_WC_REM_INV_REQ_ERR : IBV_WC_REM_ACCESS_ERR);
+		refuse_access(qp, peer, request, ret);
 		return;
 	}
 	if (sim_brings_data(request) &&
@@ -265,7 +281,7 @@ void sim_execute(struct sim_qp *qp)
 	if (!request || qp->halted)
 		return;
 	if (!sim_knows(qp, request->opcode))
-		finish(qp, request, sim_qp_traits(qp)->bad_local_key);
+		finish(qp, request, sim_qp_traits(qp)->bad_opcode);
 	else if (sim_brings_data(request) && !qp->attr.max_rd_atomic)
 		qp->halted = true; /* it is never sent, nor what is behind it */
 	else if (take_data(qp, request))
