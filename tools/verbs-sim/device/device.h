@@ -214,8 +214,9 @@ struct sim_qp {
 	bool halted;        /* sends nothing more, until it is reset */
 	struct ibv_qp_cap cap;
 	struct ibv_qp_attr attr;
-	struct sim_requests sends; /* not completed yet, in order */
-	struct sim_requests wire;  /* not executed yet, in order */
+	struct sim_requests sends;    /* not completed yet, in order */
+	struct sim_requests wire;     /* not executed yet, in order */
+	struct sim_requests unpolled; /* completed, but their places are not free yet */
 	uint32_t n_sends;
 	struct sim_ring ring; /* of sends */
 	uint64_t ahead;       /* iWARP: bytes of what has completed before it arrived */
@@ -320,6 +321,9 @@ void sim_post_async(struct sim_context *context, enum ibv_event_type type,
  */
 void sim_read_recvs(const struct sim_program *program, struct sim_recv_queue *queue);
 
+/* Where a QP's receives are posted. */
+struct sim_recv_queue *sim_recvs_of(struct sim_qp *qp);
+
 /* The oldest receive of a QP; NULL: none is posted. Taken out, it is the caller's. */
 struct sim_recv *sim_next_recv(struct sim_qp *qp);
 struct sim_recv *sim_take_recv(struct sim_qp *qp);
@@ -343,8 +347,8 @@ void sim_fail_qp(struct sim_qp *qp);
 /* Flushes the receives that are posted to it. */
 void sim_flush_recvs(struct sim_qp *qp);
 
-/* The program has polled the completion of a receive that was flushed. */
-void sim_end_flushed(const struct ibv_wc *wc);
+/* The program has polled a completion. */
+void sim_end_polled(const struct ibv_wc *wc);
 
 /* The QP ends, and what was posted to it, without completions. */
 void sim_end_qp(struct sim_qp *qp);

@@ -26,6 +26,8 @@ struct sim_traits {
 	/* What is granted of what was asked for. */
 	uint32_t inline_piece; /* bytes of inline data in the place of an SGE; 0: as asked */
 	bool rounds_wr, rounds_cq, rounds_srq; /* up to a power of two, of an SRQ less one */
+	bool exact; /* a queue takes as many as were granted, though its ring has more slots */
+	bool frees_polled; /* a place in a queue is free when a completion of it has been polled */
 	/* The connection manager. */
 	uint8_t padded_request, padded_reply, padded_reject; /* bytes of private data, at least */
 	int nobody_listens, rejected,

@@ -159,7 +159,7 @@ static void tell_limit(struct sim_srq *srq)
 	sim_post_async(srq->pd->context, IBV_EVENT_SRQ_LIMIT_REACHED, &srq->object);
 }
 
-static struct sim_recv_queue *recvs_of(struct sim_qp *qp)
+struct sim_recv_queue *sim_recvs_of(struct sim_qp *qp)
 {
 	return qp->srq ? &qp->srq->queue : &qp->recvs;
 }
@@ -182,19 +182,20 @@ void sim_read_recvs(const struct sim_program *program, struct sim_recv_queue *qu
 
 struct sim_recv *sim_next_recv(struct sim_qp *qp)
 {
-	return TAILQ_FIRST(&recvs_of(qp)->posted);
+	return TAILQ_FIRST(&sim_recvs_of(qp)->posted);
 }
 
 struct sim_recv *sim_take_recv(struct sim_qp *qp)
 {
-	struct sim_recv_queue *queue = recvs_of(qp);
+	struct sim_recv_queue *queue = sim_recvs_of(qp);
 	struct sim_recv *recv = sim_next_recv(qp);
 
 	if (!recv)
 		return NULL;
 	TAILQ_REMOVE(&queue->posted, recv, link);
 	queue->count--;
-	sim_release_entry(&queue->ring);
+	if (!sim_qp_traits(qp)->frees_polled)
+		sim_release_entry(&queue->ring);
 	if (qp->srq)
 		tell_limit(qp->srq);
 	return recv;

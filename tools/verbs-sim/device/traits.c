@@ -96,6 +96,10 @@ static const struct trait {
 	TRAIT("rounds_cq", rounds_cq, "probe caps", BY_DRIVER(false, true)),
 	TRAIT("rounds_srq", rounds_srq, "probe pool; adapter: as asked", true, true, false, false,
 	      false),
+	TRAIT(NULL, exact, "probe full, caps; adapter: the least that a program is granted",
+	      ADAPTER_ONLY),
+	TRAIT(NULL, frees_polled, "probe full; adapter: mlx5_wq_overflow of providers/mlx5/qp.c",
+	      ADAPTER_ONLY),
 
 	/* The connection manager */
 	TRAIT(NULL, padded_request, "probe accept", BY_DRIVER(56, 0)),

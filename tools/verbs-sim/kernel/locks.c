@@ -124,8 +124,7 @@ static void see_taken(struct lock *lock)
 	struct ibv_wc wc;
 
 	while (sim_read_taken(&cq->ring, &wc)) {
-		if (wc.status == IBV_WC_WR_FLUSH_ERR && wc.opcode == IBV_WC_RECV)
-			sim_end_flushed(&wc);
+		sim_end_polled(&wc);
 		sim_trace_completion(&wc);
 	}
 }
