@@ -28,61 +28,6 @@ static int take_data(struct sim_qp *qp, struct sim_request *request)
 	return sim_gather(qp->pd, request->sge, request->num_sge, request->data);
 }
 
-/* The request has been executed, with its status. After an error the QP sends no more. */
-static void finish(struct sim_qp *qp, struct sim_request *request, enum ibv_wc_status status)
-{
-	TAILQ_REMOVE(&qp->wire, request, wire_link);
-	request->executed = true;
-	request->status = status;
-	qp->halted |= status != IBV_WC_SUCCESS;
-	if (request->completed) {
-		qp->ahead -= request->length;
-		sim_free(request->data);
-		sim_free(request);
-	}
-	if (!TAILQ_EMPTY(&qp->sends))
-		sim_schedule(&qp->acknowledge, sim_world->now_ns + sim_latency_ns(0));
-	request = TAILQ_FIRST(&qp->wire);
-	if (request)
-		sim_schedule(&qp->execute, sim_world->now_ns + sim_latency_ns(request->length));
-}
-
-/* The peer's QP fails, and the sender does not hear of it. */
-static void fail_peer(struct sim_qp *qp, struct sim_qp *peer, struct sim_request *request)
-{
-	finish(qp, request, IBV_WC_SUCCESS);
-	if (!sim_is_iwarp(peer))
-		sim_fail_qp(peer);
-}
-
-/*
- * The peer found something wrong: RoCE tells both sides, iWARP ends the connection. On UC the sender
- * hears of nothing, and the peer not of a WRITE that it has dropped.
- */
-static void refuse(struct sim_qp *qp, struct sim_qp *peer, struct sim_request *request,
-		   enum ibv_wc_status status)
-{
-	if (qp->type == IBV_QPT_UC) {
-		if (!status || status == IBV_WC_REM_ACCESS_ERR || status == IBV_WC_REM_INV_REQ_ERR)
-			finish(qp, request, IBV_WC_SUCCESS);
-		else
-			fail_peer(qp, peer, request);
-		return;
-	}
-	if (!sim_is_iwarp(qp)) {
-		finish(qp, request, status);
-		sim_fail_qp(peer);
-		return;
-	}
-	if (status == IBV_WC_REM_ACCESS_ERR && sim_random(2)) /* docs/drivers.md: sometimes */
-		sim_post_async(peer->pd->context,
-			       sim_brings_data(request) ? IBV_EVENT_QP_REQ_ERR
-							: IBV_EVENT_QP_ACCESS_ERR,
-			       &peer->object);
-	finish(qp, request, sim_brings_data(request) ? IBV_WC_WR_FLUSH_ERR : IBV_WC_SUCCESS);
-	sim_lose_connection(qp->endpoint);
-}
-
 /* A request has failed here: so does the QP, and on iWARP the connection. */
 static void fail(struct sim_qp *qp)
 {
@@ -123,11 +68,11 @@ static void complete_recv(struct sim_qp *qp, const struct sim_recv *recv,
 static void try_again(struct sim_qp *qp, struct sim_qp *peer, struct sim_request *request)
 {
 	if (sim_is_iwarp(qp) || qp->type == IBV_QPT_UC) {
-		refuse(qp, peer, request, IBV_WC_SUCCESS);
+		sim_refuse_request(qp, peer, request, IBV_WC_SUCCESS);
 		return;
 	}
 	if (qp->attr.rnr_retry != SIM_RNR_FOREVER && request->rnr_retries++ >= qp->attr.rnr_retry) {
-		finish(qp, request, IBV_WC_RNR_RETRY_EXC_ERR);
+		sim_finish(qp, request, IBV_WC_RNR_RETRY_EXC_ERR);
 		return;
 	}
 	sim_schedule(&qp->execute, sim_world->now_ns + sim_rnr_ns(peer->attr.min_rnr_timer));
@@ -178,29 +123,16 @@ static void take_message(struct sim_qp *qp, struct sim_qp *peer, struct sim_requ
 	complete_recv(peer, recv, request, status);
 	sim_free(recv);
 	if (status == IBV_WC_REM_INV_REQ_ERR) /* of a key, which only the receiver knows */
-		fail_peer(qp, peer, request);
+		sim_fail_peer(qp, peer, request);
 	else if (status)
-		refuse(qp, peer, request,
-		       fits ? sim_qp_traits(qp)->bad_recv_there
-			    : sim_qp_traits(qp)->too_long_there);
+		sim_refuse_request(qp, peer, request,
+				   fits ? sim_qp_traits(qp)->bad_recv_there
+					: sim_qp_traits(qp)->too_long_there);
 	else
-		finish(qp, request, IBV_WC_SUCCESS);
+		sim_finish(qp, request, IBV_WC_SUCCESS);
 }
 
 /* ---- Access to the peer's memory ---- */
-
-/* `error` is of sim_access. */
-static void refuse_access(struct sim_qp *qp, struct sim_qp *peer, struct sim_request *request,
-			  int error)
-{
-	bool wrong_key = error == EACCES || error == EFAULT;
-
-	if (sim_qp_traits(peer)->tells_responder && qp->type == IBV_QPT_RC)
-		sim_post_async(peer->pd->context,
-			       error == EOPNOTSUPP ? IBV_EVENT_QP_REQ_ERR : IBV_EVENT_QP_ACCESS_ERR,
-			       &peer->object);
-	refuse(qp, peer, request, wrong_key ? IBV_WC_REM_ACCESS_ERR : IBV_WC_REM_INV_REQ_ERR);
-}
 
 static void reach_memory(struct sim_qp *qp, struct sim_qp *peer, struct sim_request *request)
 {
@@ -211,18 +143,18 @@ static void reach_memory(struct sim_qp *qp, struct sim_qp *peer, struct sim_requ
 		return;
 	}
 	if (ret) {
-		refuse_access(qp, peer, request, ret);
+		sim_refuse_access(qp, peer, request, ret);
 		return;
 	}
 	if (sim_brings_data(request) &&
 	    sim_scatter(qp->pd, request->sge, request->num_sge, request->data, request->length)) {
-		finish(qp, request, sim_qp_traits(qp)->bad_local_key);
+		sim_finish(qp, request, sim_qp_traits(qp)->bad_local_key);
 		return;
 	}
 	if (takes_recv(request))
 		take_message(qp, peer, request);
 	else
-		finish(qp, request, IBV_WC_SUCCESS);
+		sim_finish(qp, request, IBV_WC_SUCCESS);
 }
 
 /* ---- Tasks ---- */
@@ -246,8 +178,8 @@ static void await_tcp(struct sim_qp *qp, struct sim_request *request)
 	if (!cut && is_connecting(qp))
 		sim_schedule(&qp->execute, sim_world->now_ns + sim_latency_ns(0));
 	else if (!cut)
-		finish(qp, request,
-		       sim_brings_data(request) ? IBV_WC_WR_FLUSH_ERR : IBV_WC_SUCCESS);
+		sim_finish(qp, request,
+			   sim_brings_data(request) ? IBV_WC_WR_FLUSH_ERR : IBV_WC_SUCCESS);
 	else if (sim_world->now_ns < end_ns)
 		sim_schedule(&qp->execute, end_ns);
 	else
@@ -263,11 +195,11 @@ static void await_answer(struct sim_qp *qp, struct sim_request *request)
 	uint64_t end_ns = sim_end_of_retries(qp, request);
 
 	if (qp->type == IBV_QPT_UC)
-		finish(qp, request, IBV_WC_SUCCESS);
+		sim_finish(qp, request, IBV_WC_SUCCESS);
 	else if (sim_is_iwarp(qp))
 		await_tcp(qp, request);
 	else if (sim_world->now_ns >= end_ns)
-		finish(qp, request, IBV_WC_RETRY_EXC_ERR);
+		sim_finish(qp, request, IBV_WC_RETRY_EXC_ERR);
 	else
 		sim_schedule(&qp->execute, sim_world->now_ns + sim_timeout_ns(qp));
 }
@@ -281,13 +213,13 @@ void sim_execute(struct sim_qp *qp)
 	if (!request || qp->halted)
 		return;
 	if (!sim_knows(qp, request->opcode))
-		finish(qp, request, sim_qp_traits(qp)->bad_opcode);
+		sim_finish(qp, request, sim_qp_traits(qp)->bad_opcode);
 	else if (sim_brings_data(request) && !qp->attr.max_rd_atomic)
 		qp->halted = true; /* it is never sent, nor what is behind it */
 	else if (take_data(qp, request))
-		finish(qp, request, sim_qp_traits(qp)->bad_local_key);
+		sim_finish(qp, request, sim_qp_traits(qp)->bad_local_key);
 	else if (sim_execute_alone(qp, request, &status))
-		finish(qp, request, status);
+		sim_finish(qp, request, status);
 	else if (!peer)
 		await_answer(qp, request);
 	else if (sim_is_send(request->opcode))
@@ -307,7 +239,7 @@ void sim_acknowledge(struct sim_qp *qp)
 				   qp->ahead + request->length > TCP_BUFFER))
 		return;
 	if (!request->executed && take_data(qp, request))
-		finish(qp, request, sim_qp_traits(qp)->bad_local_key);
+		sim_finish(qp, request, sim_qp_traits(qp)->bad_local_key);
 	if (sim_awaits_lost_answer(qp, request))
 		return;
 	status = request->status = sim_judge(qp->object.program, request->status);

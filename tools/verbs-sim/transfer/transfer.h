@@ -23,6 +23,20 @@ void sim_execute(struct sim_qp *qp);
 void sim_acknowledge(struct sim_qp *qp);
 
 /*
+ * ---- How the way of a request ends: outcomes.c ----
+ *
+ * The first: it has been executed, with its status; after an error the QP sends no more. The second: the
+ * peer's QP fails, and the sender does not hear of it. The third: the peer found something wrong; RoCE
+ * tells both sides, iWARP ends the connection. The fourth does so for what sim_access says.
+ */
+void sim_finish(struct sim_qp *qp, struct sim_request *request, enum ibv_wc_status status);
+void sim_fail_peer(struct sim_qp *qp, struct sim_qp *peer, struct sim_request *request);
+void sim_refuse_request(struct sim_qp *qp, struct sim_qp *peer, struct sim_request *request,
+			enum ibv_wc_status status);
+void sim_refuse_access(struct sim_qp *qp, struct sim_qp *peer, struct sim_request *request,
+		       int error);
+
+/*
  * ---- Requests that end without a peer: alone.c ----
  *
  * The first says whether the device has this operation for this type of QP. The second returns false if
