@@ -171,6 +171,8 @@ struct sim_request {
 	uint32_t length;
 	enum ibv_wc_status status;
 	uint32_t rnr_retries;
+	uint64_t not_before_ns; /* when it is tried again */
+	bool asked;             /* it is among its QP's reads, and no longer on the wire */
 	uint32_t piece, n_pieces, first_piece, pieces_moved; /* n_pieces 0: not divided yet */
 	bool begun;                                          /* its first packets have arrived */
 	uint64_t sum;      /* of its data when it was posted: see strict.c; 0: not known */
@@ -214,8 +216,11 @@ struct sim_qp {
 	bool halted;        /* sends nothing more, until it is reset */
 	struct ibv_qp_cap cap;
 	struct ibv_qp_attr attr;
-	struct sim_requests sends;    /* not completed yet, in order */
-	struct sim_requests wire;     /* not executed yet, in order */
+	struct sim_requests sends; /* not completed yet, in order */
+	struct sim_requests wire;  /* not executed yet, in order */
+	struct sim_requests
+		reads; /* READs and atomic operations that the peer has not answered yet */
+	uint32_t n_reads;
 	struct sim_requests unpolled; /* completed, but their places are not free yet */
 	uint32_t n_sends;
 	struct sim_ring ring; /* of sends */

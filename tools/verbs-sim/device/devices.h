@@ -50,8 +50,10 @@ struct sim_traits {
 	bool last_wqe;       /* a QP with an SRQ says that it takes no more receives */
 	bool atomic_write;   /* RC has IBV_WR_ATOMIC_WRITE */
 	bool sends_at_once;  /* UD, UC: a send has completed before the program can resize its CQ */
-	bool tells_responder;  /* of a request that it has refused, by an asynchronous event */
-	bool tells_state;      /* ibv_query_qp says the state of a QP */
+	bool tells_responder; /* of a request that it has refused, by an asynchronous event */
+	bool overlaps_reads; /* what is behind a READ or an atomic operation does not wait for it */
+	bool closes_reads;   /* a QP that answers 0 READs at a time is closed to them */
+	bool tells_state;    /* ibv_query_qp says the state of a QP */
 	bool forgets_finished; /* completions of a QP that is destroyed vanish from its CQ */
 };
 

@@ -189,6 +189,7 @@ struct sim_qp *sim_create_qp(struct sim_pd *pd, const struct sim_qp_needs *needs
 	qp->cap = needs->cap;
 	TAILQ_INIT(&qp->sends);
 	TAILQ_INIT(&qp->wire);
+	TAILQ_INIT(&qp->reads);
 	TAILQ_INIT(&qp->unpolled);
 	TAILQ_INIT(&qp->flushed);
 	init_queue(&qp->recvs, needs->cap.max_recv_wr, needs->cap.max_recv_sge);

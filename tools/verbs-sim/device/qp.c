@@ -138,6 +138,11 @@ static void drop_wire(struct sim_qp *qp)
 		sim_free(request->data);
 		sim_free(request);
 	}
+	while ((request = TAILQ_FIRST(&qp->reads))) {
+		TAILQ_REMOVE(&qp->reads, request, wire_link);
+		request->executed = true;
+	}
+	qp->n_reads = 0;
 	qp->ahead = 0;
 	sim_cancel(&qp->execute);
 	sim_cancel(&qp->acknowledge);

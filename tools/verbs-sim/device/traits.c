@@ -155,6 +155,9 @@ static const struct trait {
 	      "docs/drivers.md, Asynchronous events; adapter: docs.nvidia.com, RDMA Aware Programming, Events",
 	      ADAPTER_ONLY),
 	TRAIT("tells_state", tells_state, "probe leave", true, true, false, true, true),
+	TRAIT(NULL, closes_reads, "probe empty-0; adapter: to_mlx5_access_flags of hw/mlx5/qp.c",
+	      ADAPTER_ONLY),
+	TRAIT(NULL, overlaps_reads, "rxe_req.c; adapter: 10.8.3.3", ADAPTER_ONLY),
 	TRAIT("forgets_finished", forgets_finished,
 	      "none of the drivers; mlx5: __mlx5_cq_clean of providers/mlx5/cq.c", ADAPTER_ONLY),
 };

@@ -9,7 +9,8 @@
 
 void sim_finish(struct sim_qp *qp, struct sim_request *request, enum ibv_wc_status status)
 {
-	TAILQ_REMOVE(&qp->wire, request, wire_link);
+	TAILQ_REMOVE(request->asked ? &qp->reads : &qp->wire, request, wire_link);
+	qp->n_reads -= request->asked;
 	request->executed = true;
 	request->status = status;
 	qp->halted |= status != IBV_WC_SUCCESS;
@@ -20,7 +21,7 @@ void sim_finish(struct sim_qp *qp, struct sim_request *request, enum ibv_wc_stat
 	}
 	if (!TAILQ_EMPTY(&qp->sends))
 		sim_schedule(&qp->acknowledge, sim_world->now_ns + sim_latency_ns(0));
-	request = TAILQ_FIRST(&qp->wire);
+	request = TAILQ_EMPTY(&qp->wire) ? TAILQ_FIRST(&qp->reads) : TAILQ_FIRST(&qp->wire);
 	if (request)
 		sim_schedule(&qp->execute, sim_world->now_ns + sim_latency_ns(request->length));
 }

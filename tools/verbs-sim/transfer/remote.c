@@ -44,6 +44,9 @@ static bool is_allowed(const struct sim_qp *peer, const struct sim_request *requ
 /* A QP may be closed to an operation. soft-iWARP looks at regions only. */
 static bool is_closed(const struct sim_qp *peer, const struct sim_request *request)
 {
+	if (sim_qp_traits(peer)->closes_reads && sim_brings_data(request) &&
+	    !peer->attr.max_dest_rd_atomic)
+		return true;
 	return !sim_is_iwarp(peer) && !((int)peer->attr.qp_access_flags & access_of(request));
 }
 
@@ -114,6 +117,19 @@ int sim_access(struct sim_qp *peer, struct sim_request *request)
 	if (!ret && ++request->pieces_moved < request->n_pieces)
 		return EAGAIN;
 	return ret;
+}
+
+int sim_ask(const struct sim_qp *qp, struct sim_qp *peer, struct sim_request *request)
+{
+	uint64_t address;
+
+	if (is_closed(peer, request))
+		return EOPNOTSUPP;
+	if (qp->n_reads >= peer->attr.max_dest_rd_atomic)
+		return EDQUOT;
+	if (!is_allowed(peer, request, &address))
+		return EACCES;
+	return sim_is_atomic(request->opcode) ? sim_access(peer, request) : 0;
 }
 
 static bool has_moved_last_byte(const struct sim_request *request)

@@ -75,7 +75,8 @@ static void try_again(struct sim_qp *qp, struct sim_qp *peer, struct sim_request
 		sim_finish(qp, request, IBV_WC_RNR_RETRY_EXC_ERR);
 		return;
 	}
-	sim_schedule(&qp->execute, sim_world->now_ns + sim_rnr_ns(peer->attr.min_rnr_timer));
+	request->not_before_ns = sim_world->now_ns + sim_rnr_ns(peer->attr.min_rnr_timer);
+	sim_schedule(&qp->execute, request->not_before_ns);
 }
 
 /*
@@ -157,7 +158,7 @@ static void reach_memory(struct sim_qp *qp, struct sim_qp *peer, struct sim_requ
 		sim_finish(qp, request, IBV_WC_SUCCESS);
 }
 
-/* ---- Tasks ---- */
+/* ---- Nobody answers ---- */
 
 /*
  * iWARP: the client has not read the answer to its request yet, which is before this in the stream.
@@ -204,17 +205,75 @@ static void await_answer(struct sim_qp *qp, struct sim_request *request)
 		sim_schedule(&qp->execute, sim_world->now_ns + sim_timeout_ns(qp));
 }
 
+/* ---- READs and atomic operations that overlap what is behind them ---- */
+
+static bool overlaps(const struct sim_qp *qp, const struct sim_request *request)
+{
+	return sim_qp_traits(qp)->overlaps_reads && sim_brings_data(request);
+}
+
+/* The peer knows of it, and its answer comes later. */
+static void ask(struct sim_qp *qp, struct sim_qp *peer, struct sim_request *request)
+{
+	int ret = sim_ask(qp, peer, request);
+
+	if (ret) {
+		sim_refuse_access(qp, peer, request, ret);
+		return;
+	}
+	TAILQ_REMOVE(&qp->wire, request, wire_link);
+	TAILQ_INSERT_TAIL(&qp->reads, request, wire_link);
+	qp->n_reads++;
+	request->asked = true;
+	sim_schedule(&qp->execute, sim_world->now_ns + sim_latency_ns(request->length));
+}
+
+/* Also by a peer whose QP has failed since: it answers before it refuses what is behind. */
+static void answer(struct sim_qp *qp, struct sim_request *request)
+{
+	struct sim_qp *peer = sim_find_qp(qp->attr.dest_qp_num);
+
+	if (peer && peer->state != IBV_QPS_RESET && !qp->object.program->silent &&
+	    !peer->object.program->silent)
+		reach_memory(qp, peer, request);
+	else
+		await_answer(qp, request);
+}
+
+/*
+ * Whether the oldest request on the wire may go: a fenced one not before all answers have come, and a
+ * READ or atomic operation only up to the QP's depth. An adapter takes the depth 0 for 1.
+ */
+static bool may_go(const struct sim_qp *qp, const struct sim_request *request)
+{
+	uint32_t depth = qp->attr.max_rd_atomic ? qp->attr.max_rd_atomic : 1;
+
+	if (!request || qp->halted || sim_world->now_ns < request->not_before_ns)
+		return false;
+	return !qp->n_reads || (!(request->flags & IBV_SEND_FENCE) &&
+				(!sim_brings_data(request) || qp->n_reads < depth));
+}
+
+/* ---- Tasks ---- */
+
 void sim_execute(struct sim_qp *qp)
 {
-	struct sim_request *request = TAILQ_FIRST(&qp->wire);
+	struct sim_request *request = TAILQ_FIRST(&qp->wire), *asked = TAILQ_FIRST(&qp->reads);
 	struct sim_qp *peer = sim_peer_of(qp);
 	enum ibv_wc_status status;
 
-	if (!request || qp->halted)
+	if (asked && (!peer || !may_go(qp, request) || sim_random(2))) {
+		answer(qp, asked);
 		return;
+	}
+	if (!may_go(qp, request)) {
+		if (request && !qp->halted)
+			sim_schedule(&qp->execute, request->not_before_ns);
+		return;
+	}
 	if (!sim_knows(qp, request->opcode))
 		sim_finish(qp, request, sim_qp_traits(qp)->bad_opcode);
-	else if (sim_brings_data(request) && !qp->attr.max_rd_atomic)
+	else if (sim_brings_data(request) && !qp->attr.max_rd_atomic && !overlaps(qp, request))
 		qp->halted = true; /* it is never sent, nor what is behind it */
 	else if (take_data(qp, request))
 		sim_finish(qp, request, sim_qp_traits(qp)->bad_local_key);
@@ -224,6 +283,8 @@ void sim_execute(struct sim_qp *qp)
 		await_answer(qp, request);
 	else if (sim_is_send(request->opcode))
 		take_message(qp, peer, request);
+	else if (overlaps(qp, request))
+		ask(qp, peer, request);
 	else
 		reach_memory(qp, peer, request);
 }

@@ -71,6 +71,12 @@ bool sim_awaits_lost_answer(struct sim_qp *qp, struct sim_request *request);
 int sim_access(struct sim_qp *peer, struct sim_request *request);
 
 /*
+ * A READ or an atomic operation reaches a peer that answers it later, by sim_access; an atomic one is
+ * done at once. Returns 0, or as sim_access, or EDQUOT: the peer has as many to answer as it takes.
+ */
+int sim_ask(const struct sim_qp *qp, struct sim_qp *peer, struct sim_request *request);
+
+/*
  * A region or window of this program is about to end. Moves the rest of each message whose last byte is
  * in the program's memory already: devices have checked the keys of all its packets by then, and a
  * program that polls that byte may deregister the memory at once.
