@@ -23,6 +23,14 @@ void sim_execute(struct sim_qp *qp);
 void sim_acknowledge(struct sim_qp *qp);
 
 /*
+ * ---- Messages: messages.c ----
+ *
+ * A message arrives, or the immediate data of a WRITE: it takes the peer's oldest receive, and has been
+ * executed, or is tried again later, or has only begun.
+ */
+void sim_take_message(struct sim_qp *qp, struct sim_qp *peer, struct sim_request *request);
+
+/*
  * ---- How the way of a request ends: outcomes.c ----
  *
  * The first: it has been executed, with its status; after an error the QP sends no more. The second: the
