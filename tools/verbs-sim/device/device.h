@@ -115,10 +115,11 @@ struct sim_cq {
 	uint32_t depth;
 	struct sim_ring ring;
 	enum sim_armed armed;
+	bool dead; /* it has overrun: nothing comes any more */
 };
 
 #define SIM_RNR_FOREVER   7 /* of rnr_retry */
-#define SIM_RETRY_FOREVER 7 /* of retry_cnt, on soft-RoCE */
+#define SIM_RETRY_FOREVER 7 /* of retry_cnt, if the device has that */
 
 /* What comes before the data of a datagram, in the memory of its receive. */
 #define SIM_GRH         40
@@ -174,6 +175,7 @@ struct sim_request {
 	uint64_t not_before_ns; /* when it is tried again */
 	bool asked;             /* it is among its QP's reads, and no longer on the wire */
 	uint32_t piece, n_pieces, first_piece, pieces_moved; /* n_pieces 0: not divided yet */
+	uint32_t moved;                                      /* a bit for each of them */
 	bool begun;                                          /* its first packets have arrived */
 	uint64_t sum;      /* of its data when it was posted: see strict.c; 0: not known */
 	uint64_t since_ns; /* when it was first sent to a peer that did not answer; 0: not yet */
@@ -326,8 +328,9 @@ void sim_post_async(struct sim_context *context, enum ibv_event_type type,
  */
 void sim_read_recvs(const struct sim_program *program, struct sim_recv_queue *queue);
 
-/* Where a QP's receives are posted. */
+/* Where a QP's receives are posted, and the PD in which their memory is to be. */
 struct sim_recv_queue *sim_recvs_of(struct sim_qp *qp);
+const struct sim_pd *sim_recv_pd(const struct sim_qp *qp);
 
 /* The oldest receive of a QP; NULL: none is posted. Taken out, it is the caller's. */
 struct sim_recv *sim_next_recv(struct sim_qp *qp);
@@ -349,11 +352,11 @@ struct sim_qp *sim_peer_of(const struct sim_qp *qp);
 /* Into the error state: all that is posted is flushed. */
 void sim_fail_qp(struct sim_qp *qp);
 
+/* Whether a CQ of this QP is dead; then it fails, and its program is told. */
+bool sim_fails_with_cq(struct sim_qp *qp);
+
 /* Flushes the receives that are posted to it. */
 void sim_flush_recvs(struct sim_qp *qp);
-
-/* The program has polled a completion. */
-void sim_end_polled(const struct ibv_wc *wc);
 
 /* The QP ends, and what was posted to it, without completions. */
 void sim_end_qp(struct sim_qp *qp);
@@ -378,6 +381,23 @@ int sim_judge_doorbell(const struct sim_qp *qp);
 
 /* The oldest request has completed, with its status. */
 void sim_complete_send(struct sim_qp *qp, struct sim_request *request);
+
+/* ---- Places in the queues of a QP: places.c ---- */
+
+/* Whether the end of a request is a completion. */
+bool sim_is_reported(const struct sim_qp *qp, const struct sim_request *request);
+
+/*
+ * The request has ended, and a completion says so if it is signaled. Its place is free at once, or when
+ * that has been polled.
+ */
+void sim_release(struct sim_qp *qp, struct sim_request *request);
+
+/* The program has polled a completion of this QP. */
+void sim_end_polled(struct sim_qp *qp, const struct ibv_wc *wc);
+
+/* The QP ends: its completions may vanish, and nobody waits for them to be polled. */
+void sim_forget_finished(struct sim_qp *qp);
 
 /* ---- States of QPs: states.c ---- */
 

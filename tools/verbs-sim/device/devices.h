@@ -36,6 +36,8 @@ struct sim_traits {
 	uint64_t request_lost_ns, not_answered_ns, disconnect_lost_ns;
 	uint64_t resend_ns, timewait_ns; /* RoCE: see docs/drivers.md, "At a glance" */
 	uint64_t tcp_lost_ns;            /* iWARP: until TCP gives up */
+	bool retries_forever;            /* retry_cnt 7 is forever; otherwise seven times */
+	bool coarse_timeouts;            /* a timeout is rounded up as Linux's timers are */
 	uint8_t ack_timeout;             /* RoCE: a code of struct ibv_qp_attr */
 	/* Completions. */
 	enum ibv_wc_status bad_local_key, bad_opcode, bad_bind;
@@ -53,8 +55,12 @@ struct sim_traits {
 	bool tells_responder; /* of a request that it has refused, by an asynchronous event */
 	bool overlaps_reads; /* what is behind a READ or an atomic operation does not wait for it */
 	bool closes_reads;   /* a QP that answers 0 READs at a time is closed to them */
-	bool tells_state;    /* ibv_query_qp says the state of a QP */
-	bool forgets_finished; /* completions of a QP that is destroyed vanish from its CQ */
+	bool dies_of_overrun;       /* a CQ that overruns, and all QPs that use it */
+	bool any_order;             /* the pieces of a WRITE or READ move in any order */
+	bool srq_has_pd;            /* its receives are checked against its own PD, not the QP's */
+	bool regions_may_end_first; /* of a program that dies: before its QPs do */
+	bool tells_state;           /* ibv_query_qp says the state of a QP */
+	bool forgets_finished;      /* completions of a QP that is destroyed vanish from its CQ */
 };
 
 struct sim_port {

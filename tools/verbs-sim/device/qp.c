@@ -52,31 +52,6 @@ uint64_t sim_latency_ns(uint64_t length)
 	return 500 + length / 4 + sim_random(2000) + late_ns;
 }
 
-/* Whether its end is a completion. */
-static bool is_reported(const struct sim_qp *qp, const struct sim_request *request)
-{
-	return request->status || request->flags & IBV_SEND_SIGNALED || qp->sq_sig_all;
-}
-
-/* A completion has reported it, or it does not need one. */
-static void release(struct sim_qp *qp, struct sim_request *request)
-{
-	TAILQ_REMOVE(&qp->sends, request, link);
-	qp->n_sends--;
-	request->completed = true;
-	if (sim_qp_traits(qp)->frees_polled) {
-		TAILQ_INSERT_TAIL(&qp->unpolled, request, link);
-		return;
-	}
-	sim_release_entry(&qp->ring);
-	if (!request->executed) {
-		qp->ahead += request->length;
-		return;
-	}
-	sim_free(request->data);
-	sim_free(request);
-}
-
 static enum ibv_wc_opcode opcode_of(enum ibv_wr_opcode opcode)
 {
 	switch (opcode) {
@@ -111,9 +86,9 @@ void sim_complete_send(struct sim_qp *qp, struct sim_request *request)
 	};
 
 	sim_check_data(qp, request);
-	if (is_reported(qp, request))
+	if (sim_is_reported(qp, request))
 		sim_complete(qp->send_cq, &wc, request->status != IBV_WC_SUCCESS);
-	release(qp, request);
+	sim_release(qp, request);
 }
 
 /* ---- Flushing ---- */
@@ -158,58 +133,6 @@ void sim_flush_recvs(struct sim_qp *qp)
 	}
 }
 
-static void end_first_flushed(struct sim_qp *qp)
-{
-	struct sim_recv *recv = TAILQ_FIRST(&qp->flushed);
-
-	TAILQ_REMOVE(&qp->flushed, recv, link);
-	sim_free(recv);
-}
-
-/* Returns whether a completion has reported it. */
-static bool free_first_place(struct sim_qp *qp)
-{
-	struct sim_request *request = TAILQ_FIRST(&qp->unpolled);
-	bool reported = is_reported(qp, request);
-
-	TAILQ_REMOVE(&qp->unpolled, request, link);
-	sim_release_entry(&qp->ring);
-	sim_free(request->data);
-	sim_free(request);
-	return reported;
-}
-
-/* The completion of a send frees the places of those before it, too, that had none. */
-static void free_places(struct sim_qp *qp, bool of_recv)
-{
-	if (of_recv)
-		sim_release_entry(&sim_recvs_of(qp)->ring);
-	while (!of_recv && !TAILQ_EMPTY(&qp->unpolled) && !free_first_place(qp))
-		;
-}
-
-void sim_end_polled(const struct ibv_wc *wc)
-{
-	struct sim_qp *qp = sim_find_qp(wc->qp_num);
-	const struct sim_recv *recv = qp ? TAILQ_FIRST(&qp->flushed) : NULL;
-	bool of_recv = wc->opcode >= IBV_WC_RECV;
-
-	if (recv && wc->status == IBV_WC_WR_FLUSH_ERR && of_recv && recv->wr_id == wc->wr_id)
-		end_first_flushed(qp);
-	if (qp && sim_qp_traits(qp)->frees_polled)
-		free_places(qp, of_recv);
-}
-
-/* What an SRQ has given to this QP is free again. */
-static void forget_finished(struct sim_qp *qp)
-{
-	uint32_t recvs = sim_drop_completions(&qp->send_cq->ring, qp->object.number) +
-			 sim_drop_completions(&qp->recv_cq->ring, qp->object.number) + !!qp->torn;
-
-	while (qp->srq && sim_qp_traits(qp)->frees_polled && recvs--)
-		sim_release_entry(&qp->srq->queue.ring);
-}
-
 static void forget_torn(struct sim_qp *qp)
 {
 	sim_free(qp->torn);
@@ -250,6 +173,16 @@ void sim_fail_qp(struct sim_qp *qp)
 		sim_post_async(qp->pd->context, IBV_EVENT_QP_LAST_WQE_REACHED, &qp->object);
 }
 
+bool sim_fails_with_cq(struct sim_qp *qp)
+{
+	if (!qp->send_cq->dead && !qp->recv_cq->dead)
+		return false;
+	if (qp->state != IBV_QPS_ERR && qp->state != IBV_QPS_RESET)
+		sim_post_async(qp->pd->context, IBV_EVENT_QP_FATAL, &qp->object);
+	sim_fail_qp(qp);
+	return true;
+}
+
 void sim_end_qp(struct sim_qp *qp)
 {
 	struct sim_request *request;
@@ -258,17 +191,12 @@ void sim_end_qp(struct sim_qp *qp)
 	qp->state = IBV_QPS_RESET;
 	qp->halted = false;
 	drop_wire(qp);
-	if (sim_qp_traits(qp)->forgets_finished)
-		forget_finished(qp);
-	forget_torn(qp);
 	while ((request = TAILQ_FIRST(&qp->sends)))
-		release(qp, request);
-	while (!TAILQ_EMPTY(&qp->unpolled))
-		free_first_place(qp);
+		sim_release(qp, request);
+	sim_forget_finished(qp);
+	forget_torn(qp);
 	while (!qp->srq && (recv = sim_take_recv(qp)))
 		sim_free(recv);
-	while (!TAILQ_EMPTY(&qp->flushed))
-		end_first_flushed(qp);
 	sim_reset_ring(&qp->ring);
 	sim_reset_ring(&qp->recvs.ring);
 }

@@ -57,7 +57,7 @@ static bool has_only_begun(struct sim_qp *qp, struct sim_qp *peer, struct sim_re
 
 	if (sim_is_iwarp(qp) || request->begun || request->length <= packet ||
 	    !sim_fits(recv, request->length) || sim_random(4) ||
-	    sim_scatter(peer->pd, recv->sge, recv->num_sge, request->data, packet))
+	    sim_scatter(sim_recv_pd(peer), recv->sge, recv->num_sge, request->data, packet))
 		return false;
 	request->begun = true;
 	peer->torn = recv;
@@ -82,8 +82,8 @@ void sim_take_message(struct sim_qp *qp, struct sim_qp *peer, struct sim_request
 	fits = !carries || sim_fits(recv, request->length);
 	if (!fits)
 		status = sim_qp_traits(peer)->too_long_here;
-	else if (carries &&
-		 sim_scatter(peer->pd, recv->sge, recv->num_sge, request->data, request->length))
+	else if (carries && sim_scatter(sim_recv_pd(peer), recv->sge, recv->num_sge, request->data,
+					request->length))
 		status = sim_qp_traits(peer)->bad_recv_key;
 	else if (request->opcode == IBV_WR_SEND_WITH_INV && sim_invalidate(peer, request->rkey))
 		status = IBV_WC_REM_INV_REQ_ERR;

@@ -72,7 +72,7 @@ static bool is_whole(enum ibv_wr_opcode opcode)
 	return sim_is_atomic(opcode) || opcode == IBV_WR_ATOMIC_WRITE;
 }
 
-/* Half of all WRITEs and READs move in pieces, whole cache lines, which begin anywhere. */
+/* Half of all WRITEs and READs move in pieces, whole cache lines, of which any may be the first. */
 static void divide(struct sim_request *request)
 {
 	uint32_t part = request->length / MOST_PIECES;
@@ -85,13 +85,28 @@ static void divide(struct sim_request *request)
 		request->data = sim_alloc(request->length + 1);
 }
 
-static int move_piece(const struct sim_program *program, uint64_t address,
-		      const struct sim_request *request)
+/* The next one in a circle, or any that has not moved. */
+static uint32_t next_piece(const struct sim_qp *peer, const struct sim_request *request)
 {
 	uint32_t number = (request->first_piece + request->pieces_moved) % request->n_pieces;
+	uint32_t skip;
+
+	if (!sim_qp_traits(peer)->any_order)
+		return number;
+	skip = sim_random(request->n_pieces - request->pieces_moved);
+	for (number = 0; request->moved >> number & 1 || skip--; number++)
+		;
+	return number;
+}
+
+static int move_piece(const struct sim_qp *peer, uint64_t address, struct sim_request *request)
+{
+	const struct sim_program *program = peer->object.program;
+	uint32_t number = next_piece(peer, request);
 	uint32_t at = number * request->piece, rest = request->length - at;
 	uint32_t length = rest < request->piece ? rest : request->piece;
 
+	request->moved |= 1u << number;
 	if (sim_brings_data(request))
 		return sim_read_memory(program, address + at, request->data + at, length);
 	return sim_write_memory(program, address + at, request->data + at, length);
@@ -112,7 +127,7 @@ int sim_access(struct sim_qp *peer, struct sim_request *request)
 	if (!request->n_pieces)
 		divide(request);
 	ret = sim_is_atomic(request->opcode) ? operate(program, address, request, request->data)
-					     : move_piece(program, address, request);
+					     : move_piece(peer, address, request);
 	sim_wake(program, sim_memory);
 	if (!ret && ++request->pieces_moved < request->n_pieces)
 		return EAGAIN;
@@ -134,8 +149,7 @@ int sim_ask(const struct sim_qp *qp, struct sim_qp *peer, struct sim_request *re
 
 static bool has_moved_last_byte(const struct sim_request *request)
 {
-	return request->pieces_moved &&
-	       request->first_piece + request->pieces_moved >= request->n_pieces;
+	return request->n_pieces && request->moved >> (request->n_pieces - 1) & 1;
 }
 
 /* Pieces move in any order, but a key is checked in the order of the packets. */

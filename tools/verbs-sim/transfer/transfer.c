@@ -165,6 +165,8 @@ void sim_execute(struct sim_qp *qp)
 	struct sim_qp *peer = sim_peer_of(qp);
 	enum ibv_wc_status status;
 
+	if (sim_fails_with_cq(qp))
+		return;
 	if (asked && (!peer || !may_go(qp, request) || sim_random(2))) {
 		answer(qp, asked);
 		return;
