@@ -40,7 +40,7 @@ struct sim_traits {
 	bool coarse_timeouts;            /* a timeout is rounded up as Linux's timers are */
 	uint8_t ack_timeout;             /* RoCE: a code of struct ibv_qp_attr */
 	/* Completions. */
-	enum ibv_wc_status bad_local_key, bad_opcode, bad_bind;
+	enum ibv_wc_status bad_local_key, bad_sink, bad_opcode, bad_bind; /* sink: of a READ */
 	enum ibv_wc_status bad_recv_key, bad_recv_there; /* at its side, and at the sender's */
 	enum ibv_wc_status too_long_here, too_long_there;
 	bool drops_too_long; /* a datagram that its receive has no room for is lost: the QP lives */

@@ -25,10 +25,10 @@ static const char *const kinds[] = { "roce", "roce-6.12", "iwarp", "iwarp-6.12",
 
 /*
  * A trait: its name in --device, or NULL; its place; its evidence; and its value for each kind. The
- * evidence is a question of tests/probe, which each driver has answered, a page of docs, a source file
- * of Linux or rdma-core, a published measurement, or a section of the InfiniBand Architecture
- * Specification, volume 1. An adapter is as soft-RoCE of Linux 6.12 where the row names nothing else:
- * librxe runs above it, and its alignment, SGEs and limits are librxe's.
+ * evidence is a question of tests/probe or tests/adapter.c that the driver has answered, a page, a
+ * source file of Linux or rdma-core, a published measurement, or a section of the InfiniBand
+ * Architecture Specification, volume 1. An adapter is as soft-RoCE of Linux 6.12 where the row names
+ * nothing else: librxe runs above it, and its alignment, SGEs and limits are librxe's.
  */
 #define TRAIT(name, member, evidence, ...)                        \
 	{                                                         \
@@ -130,6 +130,9 @@ static const struct trait {
 	      "probe bad-key; adapter: unionxic/rdma-fault-characterization, 4.2",
 	      IBV_WC_LOC_QP_OP_ERR, IBV_WC_WR_FLUSH_ERR, IBV_WC_LOC_QP_OP_ERR, IBV_WC_LOC_QP_OP_ERR,
 	      IBV_WC_LOC_PROT_ERR),
+	TRAIT(NULL, bad_sink,
+	      "adapter write-here 3; adapter: unionxic/rdma-fault-characterization, 4.2",
+	      BY_DRIVER(IBV_WC_LOC_PROT_ERR, IBV_WC_LOC_QP_OP_ERR)),
 	TRAIT(NULL, bad_opcode, "probe datagrams; adapter: 11.6.2", IBV_WC_LOC_QP_OP_ERR,
 	      IBV_WC_WR_FLUSH_ERR, IBV_WC_LOC_QP_OP_ERR, IBV_WC_LOC_QP_OP_ERR,
 	      IBV_WC_LOC_QP_OP_ERR),
@@ -166,8 +169,9 @@ static const struct trait {
 	TRAIT(NULL, any_order, "rxe_resp.c; adapter: 9.5", ADAPTER_ONLY),
 	TRAIT(NULL, dies_of_overrun,
 	      "rxe_cq.c; adapter: docs.nvidia.com, RDMA Aware Programming, Events", ADAPTER_ONLY),
-	TRAIT(NULL, closes_reads, "probe empty-0; adapter: to_mlx5_access_flags of hw/mlx5/qp.c",
-	      ADAPTER_ONLY),
+	TRAIT(NULL, closes_reads,
+	      "adapter read-twice 0; adapter: to_mlx5_access_flags of hw/mlx5/qp.c",
+	      BY_DRIVER(true, false)),
 	TRAIT(NULL, overlaps_reads, "rxe_req.c; adapter: 10.8.3.3", ADAPTER_ONLY),
 	TRAIT("forgets_finished", forgets_finished,
 	      "none of the drivers; mlx5: __mlx5_cq_clean of providers/mlx5/cq.c", ADAPTER_ONLY),

@@ -52,7 +52,7 @@ static void reach_memory(struct sim_qp *qp, struct sim_qp *peer, struct sim_requ
 	}
 	if (sim_brings_data(request) &&
 	    sim_scatter(qp->pd, request->sge, request->num_sge, request->data, request->length)) {
-		sim_finish(qp, request, sim_qp_traits(qp)->bad_local_key);
+		sim_finish(qp, request, sim_qp_traits(qp)->bad_sink);
 		return;
 	}
 	if (takes_recv(request))
