@@ -24,7 +24,7 @@ $(BUILT_verbs-sim):
 # What its tests run. docs/drivers.md asks a driver one question with probe.
 SIM_TESTS = $(BUILD)/tests/sim
 PROBE = $(BUILD)/tests/probe
-TRIED_verbs-sim = $(addprefix $(SIM_TESTS)/,odd odd-thread odd-address ends libc search) $(PROBE) $(BUILD)/tests/untrapped.so
+TRIED_verbs-sim = $(addprefix $(SIM_TESTS)/,odd odd-thread odd-address ends adapter libc search) $(PROBE) $(BUILD)/tests/untrapped.so
 $(filter $(SIM_TESTS)/%,$(TRIED_verbs-sim)): tools/verbs-sim/tests/$$(firstword $$(subst -, ,$$(@F))).c
 $(SIM_TESTS)/search: $(wildcard tools/verbs-sim/core/*.c)
 $(SIM_TESTS)/search: ALONE += -fno-tree-loop-distribute-patterns
