@@ -52,6 +52,19 @@ def answers(*argv: str) -> list[str]:
     return sorted(re.sub(r"^ *[0-9.]+ ms +", "", line) for line in done.stdout.splitlines())
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "fill 1", "fill 4", "overrun 2", "overrun 4", "write-wrongly 0", "write-wrongly 1", "write-wrongly 2", "write-here 0", "write-here 1", "write-here 2",
+        "write-here 3", "read-twice 0", "read-twice 1", "read-twice 2", "send-what-is-read 1", "lose-peer 0",
+    ],
+)  # fmt: skip
+def test_it_refuses_what_soft_roce_refuses(question: str) -> None:
+    """And no more: the questions of adapter.c, which are asked at the address of the lab's soft-RoCE."""
+    program = ["build/tests/sim/adapter", *question.split()]
+    assert answers(*program) == answers("tools/verbs-sim/verbs-sim", "--", *program)
+
+
 @pytest.mark.parametrize("question, transport", rows())
 def test_it_answers_as_the_driver_does(question: str, transport: str) -> None:
     variable, options = LINKS[transport]
