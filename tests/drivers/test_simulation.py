@@ -18,12 +18,13 @@ TOP = Path(__file__).resolve().parents[2]
 MODELLED = "LAB_GUEST" in os.environ and os.uname().release.startswith("6.1.")
 pytestmark = pytest.mark.skipif(not MODELLED, reason="the model is of the lab's drivers, on Linux 6.1")
 LINKS: dict[str, tuple[str, list[str]]] = {"RoCE": ("LAB_ROCE_ADDR", []), "iWARP": ("LAB_IWARP_ADDR", ["--iwarp"])}
-QUICK = "accept reject too-long write ack-timeout datagrams multicast attributes gids pkeys pieces last close uc windows"  # in make check
+QUICK = "accept reject too-long write ack-timeout datagrams multicast attributes gids pkeys pieces last close uc windows foreign-send foreign-recv foreign-write own-write closed regions steps"  # in make check
 SLOW = "leave solicited region-gone rnr empty empty-0 backlog read pool pool-empty caps bad-key retries empty-gone full inline"
 DIFFERENT = {
     ("bad-key", "iWARP"): "what was posted behind the wrong request is lost; here it is flushed",
     ("retries", "iWARP"): "who is told first that the QP has ended ends the probe: that differs from run to run",
     ("empty-gone", "iWARP"): "the same",
+    ("steps", "iWARP"): "a QP goes from INIT to RTS, and where it fails it leaves other states behind",
     ("caps", "RoCE"): "the simulation has no memory for the largest queues",
 }
 SEEDS = ("1", "2", "3", "4")  # one of them is to show what the driver shows
@@ -61,6 +62,19 @@ def answers(*argv: str) -> list[str]:
     done = subprocess.run(argv, cwd=TOP, capture_output=True, text=True, timeout=120, check=False)
     assert done.stdout, f"{' '.join(argv)}: {done.stderr}"
     return sorted(re.sub(r"^ *[0-9.]+ ms +", "", line) for line in done.stdout.splitlines())
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "fill 1", "fill 4", "overrun 2", "overrun 4", "write-wrongly 0", "write-wrongly 1", "write-wrongly 2", "write-here 0", "write-here 1", "write-here 2",
+        "write-here 3", "read-twice 0", "read-twice 1", "read-twice 2", "send-what-is-read 1", "lose-peer 0",
+    ],
+)  # fmt: skip
+def test_it_refuses_what_soft_roce_refuses(question: str) -> None:
+    """And no more: the questions of adapter.c, which are asked at the address of the lab's soft-RoCE."""
+    program = ["build/tests/sim/adapter", *question.split()]
+    assert answers(*program) == answers("tools/verbs-sim/verbs-sim", "--", *program)
 
 
 @pytest.mark.parametrize("question, transport", rows())

@@ -4,7 +4,8 @@
  * tools/verbs-sim/tests/probe and the mistakes of tools/verbs-trace/tests.
  *
  * Contract: who includes it has defined DEPTH, the work requests of a queue, and BUFFER, the bytes
- * of an end's memory. What fails here ends the process with status 3.
+ * of an end's memory; and SIG_ALL as 0, if only what is signaled is to complete. What fails here ends
+ * the process with status 3.
  */
 #ifndef VERBS_TWO_ENDS_H
 #define VERBS_TWO_ENDS_H
@@ -21,6 +22,9 @@
 #include <unistd.h>
 
 #define PATIENCE_MS 5000
+#ifndef SIG_ALL
+#define SIG_ALL 1
+#endif
 
 struct end {
 	const char *name;
@@ -59,7 +63,7 @@ static inline void must(bool good, const char *what)
 static inline void equip(struct end *end, const char *name, struct rdma_cm_id *id, int cq_entries,
 			 bool pooled)
 {
-	struct ibv_qp_init_attr init = { .qp_type = IBV_QPT_RC, .sq_sig_all = 1 };
+	struct ibv_qp_init_attr init = { .qp_type = IBV_QPT_RC, .sq_sig_all = SIG_ALL };
 	struct ibv_srq_init_attr pool = { .attr = { DEPTH, 1, 0 } };
 
 	end->name = name;
@@ -186,6 +190,75 @@ static inline void connect_ends(struct ends *ends, struct sockaddr_in *address)
 	accept_request(ends);
 	await_event(ends->events, RDMA_CM_EVENT_ESTABLISHED);
 	await_event(ends->events, RDMA_CM_EVENT_ESTABLISHED);
+}
+
+/* ---- QPs connected by hand ---- */
+
+static inline struct ibv_qp *create_qp_of(struct end *end, enum ibv_qp_type type)
+{
+	struct ibv_qp_init_attr init = { .qp_type = type, .sq_sig_all = SIG_ALL };
+
+	init.cap = (struct ibv_qp_cap){ DEPTH, DEPTH, 1, 1, 0 };
+	init.send_cq = init.recv_cq = end->cq;
+	return ibv_create_qp(end->pd, &init);
+}
+
+/* `attr` has a path, access flags, depths and a timeout. */
+static inline void make_ready(struct ibv_qp *qp, uint32_t peer, struct ibv_qp_attr attr)
+{
+	int of_rc = qp->qp_type == IBV_QPT_RC;
+
+	attr.dest_qp_num = peer;
+	attr.pkey_index = 0;
+	attr.rq_psn = attr.sq_psn = 0;
+	attr.qp_state = IBV_QPS_INIT;
+	must(!ibv_modify_qp(qp, &attr,
+			    IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS),
+	     "INIT");
+	attr.qp_state = IBV_QPS_RTR;
+	must(!ibv_modify_qp(qp, &attr,
+			    IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+				    IBV_QP_RQ_PSN |
+				    (of_rc ? IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER : 0)),
+	     "RTR");
+	attr.qp_state = IBV_QPS_RTS;
+	must(!ibv_modify_qp(qp, &attr,
+			    IBV_QP_STATE | IBV_QP_SQ_PSN |
+				    (of_rc ? IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_TIMEOUT |
+						     IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY
+					   : 0)),
+	     "RTS");
+}
+
+/*
+ * From now on the two ends have QPs of this type in the place of those that they had, with these access
+ * flags, and these depths: of the client's READs, and of those that the server answers. Returns false if
+ * the device has none.
+ */
+static inline bool pair_anew(struct ends *e, enum ibv_qp_type type, int access, uint8_t reads,
+			     uint8_t answers)
+{
+	static struct ibv_qp_attr attr;
+	struct ibv_qp_init_attr init;
+	struct ibv_qp *qp = create_qp_of(&e->client, type);
+
+	if (!qp)
+		return false;
+	if (!attr.port_num)
+		must(!ibv_query_qp(e->client.id->qp, &attr, IBV_QP_AV | IBV_QP_PORT, &init),
+		     "ibv_query_qp");
+	attr.qp_access_flags = (unsigned int)access;
+	attr.min_rnr_timer = 12;
+	attr.timeout = 14;
+	attr.retry_cnt = attr.rnr_retry = 0;
+	e->client.id->qp = qp;
+	e->server.id->qp = create_qp_of(&e->server, type);
+	must(e->server.id->qp, "ibv_create_qp");
+	attr.max_rd_atomic = reads;
+	attr.max_dest_rd_atomic = answers;
+	make_ready(qp, e->server.id->qp->qp_num, attr);
+	make_ready(e->server.id->qp, qp->qp_num, attr);
+	return true;
 }
 
 #endif

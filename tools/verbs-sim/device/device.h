@@ -116,10 +116,11 @@ struct sim_cq {
 	uint32_t depth;
 	struct sim_ring ring;
 	enum sim_armed armed;
+	bool dead; /* it has overrun: nothing comes any more */
 };
 
 #define SIM_RNR_FOREVER   7 /* of rnr_retry */
-#define SIM_RETRY_FOREVER 7 /* of retry_cnt, on soft-RoCE */
+#define SIM_RETRY_FOREVER 7 /* of retry_cnt, if the device has that */
 
 /* What comes before the data of a datagram, in the memory of its receive. */
 #define SIM_GRH         40
@@ -172,7 +173,10 @@ struct sim_request {
 	uint32_t length;
 	enum ibv_wc_status status;
 	uint32_t rnr_retries;
+	uint64_t not_before_ns; /* when it is tried again */
+	bool asked;             /* it is among its QP's reads, and no longer on the wire */
 	uint32_t piece, n_pieces, first_piece, pieces_moved; /* n_pieces 0: not divided yet */
+	uint32_t moved;                                      /* a bit for each of them */
 	bool begun;                                          /* its first packets have arrived */
 	uint64_t sum;      /* of its data when it was posted: see strict.c; 0: not known */
 	uint64_t since_ns; /* when it was first sent to a peer that did not answer; 0: not yet */
@@ -217,6 +221,10 @@ struct sim_qp {
 	struct ibv_qp_attr attr;
 	struct sim_requests sends; /* not completed yet, in order */
 	struct sim_requests wire;  /* not executed yet, in order */
+	struct sim_requests
+		reads; /* READs and atomic operations that the peer has not answered yet */
+	uint32_t n_reads;
+	struct sim_requests unpolled; /* completed, but their places are not free yet */
 	uint32_t n_sends;
 	struct sim_ring ring; /* of sends */
 	uint64_t ahead;       /* iWARP: bytes of what has completed before it arrived */
@@ -257,11 +265,17 @@ struct sim_mr *sim_find_key(const struct sim_program *program, uint32_t key);
 bool sim_is_inside(const struct sim_mr *mr, uint64_t address, uint64_t length);
 
 /*
- * Whether the program's memory may be accessed so. `access`: IBV_ACCESS_..., 0 for reading by the
- * program's own device.
+ * The region of this PD in which memory may be accessed so; NULL: there is none. `access`:
+ * IBV_ACCESS_..., 0 for reading by the program's own device.
  */
-const struct sim_mr *sim_find_mr(const struct sim_program *program, uint32_t key, uint64_t address,
+const struct sim_mr *sim_find_mr(const struct sim_pd *pd, uint32_t key, uint64_t address,
 				 uint64_t length, int access);
+
+/*
+ * Whether all of this memory of the calling program is mapped, and if it is to be written, whether the
+ * program may write it. True if /proc does not say.
+ */
+bool sim_is_mapped(uint64_t address, uint64_t length, bool to_write);
 
 /* Copies from or to the memory of a program. Returns 0, or EFAULT if it is not there. */
 int sim_read_memory(const struct sim_program *program, uint64_t address, void *to, size_t length);
@@ -269,11 +283,11 @@ int sim_write_memory(const struct sim_program *program, uint64_t address, const 
 		     size_t length);
 
 /*
- * Copies from or to the memory of SGEs. Returns 0, or EFAULT if it is not registered for that.
+ * Copies from or to the memory of SGEs. Returns 0, or EFAULT if it is not registered for that in this
+ * PD.
  */
-int sim_gather(const struct sim_program *program, const struct ibv_sge *sge, int num_sge,
-	       uint8_t *to);
-int sim_scatter(const struct sim_program *program, const struct ibv_sge *sge, int num_sge,
+int sim_gather(const struct sim_pd *pd, const struct ibv_sge *sge, int num_sge, uint8_t *to);
+int sim_scatter(const struct sim_pd *pd, const struct ibv_sge *sge, int num_sge,
 		const uint8_t *from, size_t length);
 
 /* ---- Memory windows: windows.c ---- */
@@ -315,6 +329,10 @@ void sim_post_async(struct sim_context *context, enum ibv_event_type type,
  */
 void sim_read_recvs(const struct sim_program *program, struct sim_recv_queue *queue);
 
+/* Where a QP's receives are posted, and the PD in which their memory is to be. */
+struct sim_recv_queue *sim_recvs_of(struct sim_qp *qp);
+const struct sim_pd *sim_recv_pd(const struct sim_qp *qp);
+
 /* The oldest receive of a QP; NULL: none is posted. Taken out, it is the caller's. */
 struct sim_recv *sim_next_recv(struct sim_qp *qp);
 struct sim_recv *sim_take_recv(struct sim_qp *qp);
@@ -337,11 +355,11 @@ struct sim_qp *sim_peer_of(const struct sim_qp *qp);
 /* Into the error state: all that is posted is flushed. */
 void sim_fail_qp(struct sim_qp *qp);
 
+/* Whether a CQ of this QP is dead; then it fails, and its program is told. */
+bool sim_fails_with_cq(struct sim_qp *qp);
+
 /* Flushes the receives that are posted to it. */
 void sim_flush_recvs(struct sim_qp *qp);
-
-/* The program has polled the completion of a receive that was flushed. */
-void sim_destroy_flushed(const struct ibv_wc *wc);
 
 /* The QP ends, and what was posted to it, without completions. */
 void sim_reset_qp(struct sim_qp *qp);
@@ -367,6 +385,23 @@ int sim_judge_doorbell(const struct sim_qp *qp);
 /* The oldest request has completed, with its status. */
 void sim_complete_send(struct sim_qp *qp, struct sim_request *request);
 
+/* ---- Places in the queues of a QP: places.c ---- */
+
+/* Whether the end of a request is a completion. */
+bool sim_is_reported(const struct sim_qp *qp, const struct sim_request *request);
+
+/*
+ * The request has ended, and a completion says so if it is signaled. Its place is free at once, or when
+ * that has been polled.
+ */
+void sim_release(struct sim_qp *qp, struct sim_request *request);
+
+/* The program has polled a completion of this QP. */
+void sim_end_polled(struct sim_qp *qp, const struct ibv_wc *wc);
+
+/* The QP ends: its completions may vanish, and nobody waits for them to be polled. */
+void sim_forget_finished(struct sim_qp *qp);
+
 /* ---- States of QPs: states.c ---- */
 
 /*
@@ -384,15 +419,15 @@ int sim_check_path(const struct sim_device *device, uint32_t port, const struct 
  * ---- What is granted: granting.c ----
  *
  * Each returns 0, or the errno value with which the device refuses: EINVAL for more than it has,
- * ENOMEM if there are enough objects already, EOPNOTSUPP for a type of QP that it does not know, or
- * for memory windows, if it has none.
+ * ENOMEM if there are enough objects already, EFAULT for memory that is not there, EOPNOTSUPP for a
+ * type of QP that it does not know, or for memory windows, if it has none.
  * What is granted instead of what was asked for is in the last argument that is a
  * pointer.
  */
 
 #define SIM_VECTORS 2 /* of completions: one for each processor, as the drivers have */
 
-int sim_judge_mr(const struct sim_device *device, uint64_t length, unsigned int access);
+int sim_judge_mr(const struct sim_device *device, const struct sim_region *region);
 int sim_judge_mw(const struct sim_device *device, unsigned int type);
 int sim_judge_cq(const struct sim_device *device, uint32_t cqe, uint32_t vector, uint32_t *depth);
 int sim_judge_resize(const struct sim_cq *cq, uint32_t cqe);

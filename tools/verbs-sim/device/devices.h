@@ -27,6 +27,8 @@ struct sim_traits {
 	/* What is granted of what was asked for. */
 	uint32_t inline_piece; /* bytes of inline data in the place of an SGE; 0: as asked */
 	bool rounds_wr, rounds_cq, rounds_srq; /* up to a power of two, of an SRQ less one */
+	bool exact; /* a queue takes as many as were granted, though its ring has more slots */
+	bool frees_polled; /* a place in a queue is free when a completion of it has been polled */
 	/* The connection manager. */
 	uint8_t padded_request, padded_reply, padded_reject; /* bytes of private data, at least */
 	int nobody_listens, rejected,
@@ -35,9 +37,13 @@ struct sim_traits {
 	uint64_t request_lost_ns, not_answered_ns, disconnect_lost_ns;
 	uint64_t resend_ns, timewait_ns; /* RoCE: see docs/drivers.md, "At a glance" */
 	uint64_t tcp_lost_ns;            /* iWARP: until TCP gives up */
+	bool retries_forever;            /* retry_cnt 7 is forever; otherwise seven times */
+	bool coarse_timeouts;            /* a timeout is rounded up as Linux's timers are */
 	uint8_t ack_timeout;             /* RoCE: a code of struct ibv_qp_attr */
 	/* Completions. */
-	enum ibv_wc_status bad_local_key, bad_bind, bad_recv_key, too_long_here, too_long_there;
+	enum ibv_wc_status bad_local_key, bad_sink, bad_opcode, bad_bind; /* sink: of a READ */
+	enum ibv_wc_status bad_recv_key, bad_recv_there; /* at its side, and at the sender's */
+	enum ibv_wc_status too_long_here, too_long_there;
 	bool drops_too_long; /* a datagram that its receive has no room for is lost: the QP lives */
 	uint32_t loses;      /* one of so many datagrams, on its way; 0: none */
 	uint32_t repeats;    /* one of so many arrives twice; 0: none */
@@ -48,8 +54,15 @@ struct sim_traits {
 	bool atomic_write;   /* RC has IBV_WR_ATOMIC_WRITE */
 	/* What is posted has left before ibv_post_send returns, and of UD and UC has completed. */
 	bool sends_at_once;
-	bool tells_state;      /* ibv_query_qp says the state of a QP */
-	bool forgets_finished; /* completions of a QP that is destroyed vanish from its CQ */
+	bool tells_responder; /* of a request that it has refused, by an asynchronous event */
+	bool overlaps_reads; /* what is behind a READ or an atomic operation does not wait for it */
+	bool closes_reads;   /* a QP that answers 0 READs at a time is closed to them */
+	bool dies_of_overrun;       /* a CQ that overruns, and all QPs that use it */
+	bool any_order;             /* the pieces of a WRITE or READ move in any order */
+	bool srq_has_pd;            /* its receives are checked against its own PD, not the QP's */
+	bool regions_may_end_first; /* of a program that dies: before its QPs do */
+	bool tells_state;           /* ibv_query_qp says the state of a QP */
+	bool forgets_finished;      /* completions of a QP that is destroyed vanish from its CQ */
 };
 
 struct sim_port {
@@ -88,7 +101,7 @@ struct sim_devices {
 };
 
 /*
- * Fills in the traits of a kind of device: roce, iwarp, roce-6.12 or iwarp-6.12. Returns false if
+ * Fills in the traits of a kind of device, by its name in the table of traits.c. Returns false if
  * there is no such kind.
  */
 bool sim_read_kind(const char *kind, struct sim_traits *traits);

@@ -57,11 +57,17 @@ static bool is_right(unsigned int access)
 		access & IBV_ACCESS_LOCAL_WRITE);
 }
 
-int sim_judge_mr(const struct sim_device *device, uint64_t length, unsigned int access)
+#define WRITES                                                                         \
+	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC | \
+	 IBV_ACCESS_MW_BIND)
+
+int sim_judge_mr(const struct sim_device *device, const struct sim_region *region)
 {
-	if (!is_right(access))
+	if (!is_right((unsigned int)region->access) || !region->length)
 		return EINVAL;
-	return sim_has_room(device, SIM_MR) && may_lock(length) ? 0 : ENOMEM;
+	if (!sim_has_room(device, SIM_MR) || !may_lock(region->length))
+		return ENOMEM;
+	return sim_is_mapped(region->address, region->length, region->access & WRITES) ? 0 : EFAULT;
 }
 
 int sim_judge_mw(const struct sim_device *device, unsigned int type)

@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -27,15 +29,60 @@ bool sim_is_inside(const struct sim_mr *mr, uint64_t address, uint64_t length)
 	       address - region->iova <= region->length - length;
 }
 
-const struct sim_mr *sim_find_mr(const struct sim_program *program, uint32_t key, uint64_t address,
+const struct sim_mr *sim_find_mr(const struct sim_pd *pd, uint32_t key, uint64_t address,
 				 uint64_t length, int access)
 {
-	const struct sim_mr *mr = sim_find_key(program, key);
+	const struct sim_mr *mr = sim_find_key(pd->object.program, key);
 
-	return mr && sim_is_inside(mr, address, length) && (mr->region.access & access) == access
+	return mr && mr->pd == pd && sim_is_inside(mr, address, length) &&
+			       (mr->region.access & access) == access
 		       ? mr
 		       : NULL;
 }
+
+/* ---- What is mapped ---- */
+
+/* A line of /proc/self/maps: the range begins no later than `address`, which moves to its end. */
+static bool goes_on(const char *line, uint64_t *address, bool to_write)
+{
+	char *rest;
+	uint64_t start = strtoull(line, &rest, 16), end = strtoull(rest + 1, &rest, 16);
+
+	if (end <= *address)
+		return true;
+	if (start > *address || (to_write && rest[2] != 'w'))
+		return false;
+	*address = end;
+	return true;
+}
+
+bool sim_is_mapped(uint64_t address, uint64_t length, bool to_write)
+{
+	static char text[1 << 14];
+	uint64_t end = address + length;
+	size_t kept = 0;
+	char *line, *newline;
+	long got;
+	int fd = (int)sim_system(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return true;
+	while (address < end &&
+	       (got = sim_system(SYS_read, fd, text + kept, sizeof(text) - kept - 1)) > 0) {
+		text[kept + (size_t)got] = '\0';
+		for (line = text; address < end && (newline = strchr(line, '\n'));
+		     line = newline + 1) {
+			if (!goes_on(line, &address, to_write))
+				end = 0;
+		}
+		kept = strlen(line);
+		memmove(text, line, kept);
+	}
+	sim_system(SYS_close, fd);
+	return end && address >= end;
+}
+
+/* ---- Copying ---- */
 
 /*
  * For an emulator of processes, such as qemu-user, that has no process_vm_readv(2): the address is
@@ -101,16 +148,15 @@ int sim_write_memory(const struct sim_program *program, uint64_t address, const 
 }
 
 /* Where an SGE's address is in the program; 0: it is not registered so. */
-static uint64_t place_of(const struct sim_program *program, const struct ibv_sge *sge,
-			 uint32_t length, int access)
+static uint64_t place_of(const struct sim_pd *pd, const struct ibv_sge *sge, uint32_t length,
+			 int access)
 {
-	const struct sim_mr *mr = sim_find_mr(program, sge->lkey, sge->addr, length, access);
+	const struct sim_mr *mr = sim_find_mr(pd, sge->lkey, sge->addr, length, access);
 
 	return mr ? mr->region.address + (sge->addr - mr->region.iova) : 0;
 }
 
-int sim_gather(const struct sim_program *program, const struct ibv_sge *sge, int num_sge,
-	       uint8_t *to)
+int sim_gather(const struct sim_pd *pd, const struct ibv_sge *sge, int num_sge, uint8_t *to)
 {
 	uint64_t address;
 	int i;
@@ -118,14 +164,14 @@ int sim_gather(const struct sim_program *program, const struct ibv_sge *sge, int
 	for (i = 0; i < num_sge; to += sge[i++].length) {
 		if (!sge[i].length)
 			continue;
-		address = place_of(program, &sge[i], sge[i].length, 0);
-		if (!address || sim_read_memory(program, address, to, sge[i].length))
+		address = place_of(pd, &sge[i], sge[i].length, 0);
+		if (!address || sim_read_memory(pd->object.program, address, to, sge[i].length))
 			return EFAULT;
 	}
 	return 0;
 }
 
-int sim_scatter(const struct sim_program *program, const struct ibv_sge *sge, int num_sge,
+int sim_scatter(const struct sim_pd *pd, const struct ibv_sge *sge, int num_sge,
 		const uint8_t *from, size_t length)
 {
 	uint64_t address;
@@ -134,8 +180,8 @@ int sim_scatter(const struct sim_program *program, const struct ibv_sge *sge, in
 
 	for (i = 0; i < num_sge && length; i++, from += part, length -= part) {
 		part = sge[i].length < length ? sge[i].length : length;
-		address = place_of(program, &sge[i], sge[i].length, IBV_ACCESS_LOCAL_WRITE);
-		if (!address || sim_write_memory(program, address, from, part))
+		address = place_of(pd, &sge[i], sge[i].length, IBV_ACCESS_LOCAL_WRITE);
+		if (!address || sim_write_memory(pd->object.program, address, from, part))
 			return EFAULT;
 	}
 	return 0;

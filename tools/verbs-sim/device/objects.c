@@ -146,8 +146,9 @@ static int resize_srq(struct sim_srq *srq, uint32_t max_wr)
 {
 	uint32_t most = (uint32_t)sim_traits(srq->pd->context)->attr.max_srq_wr;
 
-	if (!srq->queue.ring.shared || !max_wr || max_wr > most || max_wr < srq->limit ||
-	    max_wr < sim_filled(&srq->queue.ring))
+	/* Nor can an adapter: hw/mlx5/srq.c. */
+	if (!srq->queue.ring.shared || sim_traits(srq->pd->context)->exact || !max_wr ||
+	    max_wr > most || max_wr < srq->limit || max_wr < sim_filled(&srq->queue.ring))
 		return EINVAL;
 	if (sim_resize_ring(&srq->queue.ring, max_wr))
 		return ENOMEM;
@@ -202,6 +203,8 @@ struct sim_qp *sim_create_qp(struct sim_pd *pd, const struct sim_qp_needs *needs
 	qp->cap = needs->cap;
 	TAILQ_INIT(&qp->sends);
 	TAILQ_INIT(&qp->wire);
+	TAILQ_INIT(&qp->reads);
+	TAILQ_INIT(&qp->unpolled);
 	TAILQ_INIT(&qp->flushed);
 	init_queue(&qp->recvs, needs->cap.max_recv_wr, needs->cap.max_recv_sge);
 	init_task(&qp->execute, SIM_TASK_EXECUTE, qp);
@@ -221,10 +224,6 @@ void sim_destroy_qp(struct sim_qp *qp)
 		*qp->of_endpoint = NULL;
 	sim_destroy_ring(&qp->ring);
 	sim_destroy_ring(&qp->recvs.ring);
-	if (sim_qp_traits(qp)->forgets_finished) {
-		sim_drop_completions(&qp->send_cq->ring, qp->object.number);
-		sim_drop_completions(&qp->recv_cq->ring, qp->object.number);
-	}
 	sim_discard_events(&qp->pd->context->async, &qp->object);
 	SIM_COUNT_DOWN(qp->send_cq->object.users);
 	SIM_COUNT_DOWN(qp->recv_cq->object.users);

@@ -49,21 +49,6 @@ uint64_t sim_arrival_ns(uint64_t length)
 	return length / 4 + sim_pace_ns(SIM_PACE_ARRIVAL);
 }
 
-/* A completion has reported it, or it does not need one. */
-static void release(struct sim_qp *qp, struct sim_request *request)
-{
-	SIM_UNLINK(&qp->sends, request, link);
-	SIM_COUNT_DOWN(qp->n_sends);
-	sim_release_entry(&qp->ring);
-	request->completed = true;
-	if (!request->executed) {
-		qp->ahead += request->length;
-		return;
-	}
-	sim_free(request->data);
-	sim_free(request);
-}
-
 static enum ibv_wc_opcode opcode_of(enum ibv_wr_opcode opcode)
 {
 	switch (opcode) {
@@ -98,9 +83,9 @@ void sim_complete_send(struct sim_qp *qp, struct sim_request *request)
 	};
 
 	sim_check_data(qp, request);
-	if (request->status || request->flags & IBV_SEND_SIGNALED || qp->sq_sig_all)
+	if (sim_is_reported(qp, request))
 		sim_complete(qp->send_cq, &wc, request->status != IBV_WC_SUCCESS);
-	release(qp, request);
+	sim_release(qp, request);
 }
 
 /* ---- Flushing ---- */
@@ -140,6 +125,11 @@ static void drop_wire(struct sim_qp *qp)
 		sim_free(request->data);
 		sim_free(request);
 	}
+	while ((request = TAILQ_FIRST(&qp->reads))) {
+		SIM_UNLINK(&qp->reads, request, wire_link);
+		request->executed = true;
+	}
+	qp->n_reads = 0;
 	qp->ahead = 0;
 	sim_cancel(&qp->execute);
 	sim_cancel(&qp->acknowledge);
@@ -153,23 +143,6 @@ void sim_flush_recvs(struct sim_qp *qp)
 		sim_complete_recv(qp, recv, IBV_WC_WR_FLUSH_ERR);
 		SIM_LINK(&qp->flushed, recv, link);
 	}
-}
-
-static void destroy_first_flushed(struct sim_qp *qp)
-{
-	struct sim_recv *recv = TAILQ_FIRST(&qp->flushed);
-
-	SIM_UNLINK(&qp->flushed, recv, link);
-	sim_free(recv);
-}
-
-void sim_destroy_flushed(const struct ibv_wc *wc)
-{
-	struct sim_qp *qp = sim_find_qp(wc->qp_num);
-	const struct sim_recv *recv = qp ? TAILQ_FIRST(&qp->flushed) : NULL;
-
-	if (recv && recv->wr_id == wc->wr_id)
-		destroy_first_flushed(qp);
 }
 
 static void forget_torn(struct sim_qp *qp)
@@ -213,6 +186,16 @@ void sim_fail_qp(struct sim_qp *qp)
 		sim_post_async(qp->pd->context, IBV_EVENT_QP_LAST_WQE_REACHED, &qp->object);
 }
 
+bool sim_fails_with_cq(struct sim_qp *qp)
+{
+	if (!qp->send_cq->dead && !qp->recv_cq->dead)
+		return false;
+	if (qp->state != IBV_QPS_ERR && qp->state != IBV_QPS_RESET)
+		sim_post_async(qp->pd->context, IBV_EVENT_QP_FATAL, &qp->object);
+	sim_fail_qp(qp);
+	return true;
+}
+
 void sim_reset_qp(struct sim_qp *qp)
 {
 	struct sim_request *request;
@@ -221,13 +204,12 @@ void sim_reset_qp(struct sim_qp *qp)
 	qp->state = IBV_QPS_RESET;
 	qp->halted = false;
 	drop_wire(qp);
-	forget_torn(qp);
 	while ((request = TAILQ_FIRST(&qp->sends)))
-		release(qp, request);
+		sim_release(qp, request);
+	sim_forget_finished(qp);
+	forget_torn(qp);
 	while (!qp->srq && (recv = sim_take_recv(qp)))
 		sim_free(recv);
-	while (!TAILQ_EMPTY(&qp->flushed))
-		destroy_first_flushed(qp);
 	sim_reset_ring(&qp->ring);
 	sim_reset_ring(&qp->recvs.ring);
 }

@@ -111,11 +111,30 @@ static void read_arming(struct sim_cq *cq)
 								  : SIM_ARMED;
 }
 
+/* Its QPs fail, each when it would do something next: see sim_fails_with_cq. */
+static void end_cq(struct sim_cq *cq)
+{
+	struct sim_object *object;
+	struct sim_qp *qp;
+
+	cq->dead = true;
+	SIM_EACH(object, SIM_QP)
+	{
+		qp = (struct sim_qp *)object;
+		if (qp->send_cq == cq || qp->recv_cq == cq)
+			sim_schedule(&qp->execute, sim_world->now_ns);
+	}
+}
+
 void sim_complete(struct sim_cq *cq, const struct ibv_wc *wc, bool solicited)
 {
+	if (cq->dead)
+		return;
 	if (sim_pending(cq) == cq->depth) {
 		sim_blame(cq->object.program, "cq-overrun: a CQ of %u entries overruns", cq->depth);
 		sim_post_async(cq->context, IBV_EVENT_CQ_ERR, &cq->object);
+		if (sim_traits(cq->context)->dies_of_overrun)
+			end_cq(cq);
 		return;
 	}
 	sim_put_completion(&cq->ring, wc);
@@ -159,9 +178,14 @@ static void tell_limit(struct sim_srq *srq)
 	sim_post_async(srq->pd->context, IBV_EVENT_SRQ_LIMIT_REACHED, &srq->object);
 }
 
-static struct sim_recv_queue *recvs_of(struct sim_qp *qp)
+struct sim_recv_queue *sim_recvs_of(struct sim_qp *qp)
 {
 	return qp->srq ? &qp->srq->queue : &qp->recvs;
+}
+
+const struct sim_pd *sim_recv_pd(const struct sim_qp *qp)
+{
+	return qp->srq && sim_qp_traits(qp)->srq_has_pd ? qp->srq->pd : qp->pd;
 }
 
 void sim_read_recvs(const struct sim_program *program, struct sim_recv_queue *queue)
@@ -177,19 +201,20 @@ void sim_read_recvs(const struct sim_program *program, struct sim_recv_queue *qu
 
 struct sim_recv *sim_next_recv(struct sim_qp *qp)
 {
-	return TAILQ_FIRST(&recvs_of(qp)->posted);
+	return TAILQ_FIRST(&sim_recvs_of(qp)->posted);
 }
 
 struct sim_recv *sim_take_recv(struct sim_qp *qp)
 {
-	struct sim_recv_queue *queue = recvs_of(qp);
+	struct sim_recv_queue *queue = sim_recvs_of(qp);
 	struct sim_recv *recv = sim_next_recv(qp);
 
 	if (!recv)
 		return NULL;
 	SIM_UNLINK(&queue->posted, recv, link);
 	SIM_COUNT_DOWN(queue->count);
-	sim_release_entry(&queue->ring);
+	if (!sim_qp_traits(qp)->frees_polled)
+		sim_release_entry(&queue->ring);
 	if (qp->srq)
 		tell_limit(qp->srq);
 	return recv;

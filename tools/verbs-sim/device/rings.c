@@ -58,9 +58,15 @@ uint32_t sim_bytes_of(const struct sim_ring *ring)
 			  ((size_t)(shared->index_mask + 1) << shared->log2_elem_size));
 }
 
+void sim_hold_ring(struct sim_ring *ring, uint32_t entries)
+{
+	ring->held = ring->shared->index_mask - entries;
+	sim_reset_ring(ring);
+}
+
 uint32_t sim_slots_of(const struct sim_ring *ring)
 {
-	return ring->entries ? ring->slots : ring->shared->index_mask;
+	return ring->entries ? ring->slots : ring->shared->index_mask - ring->held;
 }
 
 uint32_t sim_filled(const struct sim_ring *ring)
@@ -114,8 +120,10 @@ int sim_resize_ring(struct sim_ring *ring, uint32_t entries)
 
 void sim_reset_ring(struct sim_ring *ring)
 {
-	if (ring->shared)
-		ring->shared->producer_index = ring->shared->consumer_index = ring->seen = 0;
+	if (!ring->shared)
+		return;
+	ring->shared->producer_index = ring->seen = 0;
+	ring->shared->consumer_index = -ring->held & ring->shared->index_mask;
 }
 
 /* The next entry that the library has put in and the device has not read, or NULL. */
@@ -165,25 +173,28 @@ void sim_put_completion(struct sim_ring *ring, const struct ibv_wc *wc)
 			 __ATOMIC_RELEASE);
 }
 
-void sim_drop_completions(struct sim_ring *ring, uint32_t qp_num)
+uint32_t sim_drop_completions(struct sim_ring *ring, uint32_t qp_num)
 {
 	struct rxe_queue_buf *shared = ring->shared;
 	const struct ib_uverbs_wc *wc;
-	uint32_t i, end;
+	uint32_t i, end, recvs = 0;
 
 	if (ring->entries) {
 		sim_siw_drop_completions(ring, qp_num);
-		return;
+		return 0;
 	}
 	end = shared->producer_index;
 	shared->producer_index = shared->consumer_index;
 	for (i = shared->consumer_index; i != end; i = next(ring, i)) {
 		wc = entry(ring, i);
-		if (wc->qp_num == qp_num)
+		if (wc->qp_num == qp_num) {
+			recvs += wc->opcode >= IBV_WC_RECV;
 			continue;
+		}
 		memmove(entry(ring, shared->producer_index), wc, sizeof(*wc));
 		shared->producer_index = next(ring, shared->producer_index);
 	}
+	return recvs;
 }
 
 void sim_watch_taken(struct sim_ring *ring)
@@ -211,9 +222,11 @@ bool sim_read_taken(struct sim_ring *ring, struct ibv_wc *wc)
 
 /* ---- Sends ---- */
 
-size_t sim_bytes_of_send(uint32_t max_inline)
+size_t sim_bytes_of_send(uint32_t max_sge, uint32_t max_inline)
 {
-	return sizeof(struct rxe_send_wqe) + max_inline;
+	size_t sges = max_sge * sizeof(struct rxe_sge);
+
+	return sizeof(struct rxe_send_wqe) + (sges > max_inline ? sges : max_inline);
 }
 
 static const struct sim_ah *find_ah(const struct sim_program *program, uint32_t number)

@@ -27,6 +27,7 @@ struct sim_ring {
 	 * first that it has not seen taken out.
 	 */
 	uint32_t seen;
+	uint32_t held; /* slots that the library sees taken for good: see sim_hold_ring */
 	/* Of soft-iWARP: */
 	void *entries; /* shared with libsiw; NULL: it is none of these */
 	uint32_t slots, done;
@@ -37,11 +38,17 @@ struct sim_ring {
 int sim_create_ring(struct sim_ring *ring, uint32_t entries, size_t bytes);
 void sim_destroy_ring(struct sim_ring *ring);
 
+/*
+ * Takes those slots of a ring of soft-RoCE out of use that it has above so many: the consumer's index, by
+ * which the library knows whether the ring is full, stays behind by them.
+ */
+void sim_hold_ring(struct sim_ring *ring, uint32_t entries);
+
 /* For the library's mmap(2): where in the file of the world the ring is, and its length in bytes. */
 uint64_t sim_offset_of(const struct sim_ring *ring);
 uint32_t sim_bytes_of(const struct sim_ring *ring);
 
-/* How many entries it has, and how many there are in it. */
+/* How many entries it has room for, and how many there are in one of completions. */
 uint32_t sim_slots_of(const struct sim_ring *ring);
 uint32_t sim_filled(const struct sim_ring *ring);
 
@@ -80,15 +87,15 @@ int sim_resize_ring(struct sim_ring *ring, uint32_t entries);
 void sim_reset_ring(struct sim_ring *ring);
 
 /* Bytes of an entry that has room for this. */
-size_t sim_bytes_of_send(uint32_t max_inline);
+size_t sim_bytes_of_send(uint32_t max_sge, uint32_t max_inline);
 size_t sim_bytes_of_recv(uint32_t max_sge);
 size_t sim_bytes_of_completion(void);
 
 /* The caller has seen that there is room. */
 void sim_put_completion(struct sim_ring *ring, const struct ibv_wc *wc);
 
-/* Takes out those of a QP. */
-void sim_drop_completions(struct sim_ring *ring, uint32_t qp_num);
+/* Takes out those of a QP. Returns how many of them were of receives. */
+uint32_t sim_drop_completions(struct sim_ring *ring, uint32_t qp_num);
 
 /*
  * Reads the next completion that the library has taken out since sim_watch_taken. Returns false if there

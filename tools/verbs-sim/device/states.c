@@ -23,22 +23,85 @@ int sim_check_path(const struct sim_device *device, uint32_t port, const struct 
 	return gid && is_ipv4(&gid->gid) == is_ipv4(&path->grh.dgid) ? 0 : EINVAL;
 }
 
-static bool is_step(enum ibv_qp_state from, enum ibv_qp_state to)
+/*
+ * ---- Which steps there are ----
+ *
+ * By the InfiniBand specification, 11.2.5.2, as ib_modify_qp_is_ok of Linux has it, which soft-RoCE asks
+ * as adapters' drivers do. There is no SQD here.
+ */
+
+#define OF_INIT (IBV_QP_PKEY_INDEX | IBV_QP_PORT)
+#define OF_RTR  (IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN)
+#define OF_RTS  (IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC)
+#define OTHER   (IBV_QP_ACCESS_FLAGS | IBV_QP_ALT_PATH)
+#define LATER   (OTHER | IBV_QP_CUR_STATE | IBV_QP_PATH_MIG_STATE)
+
+enum type_of_step {
+	RC,
+	UC,
+	UD,
+	TYPES
+};
+
+static const struct step {
+	enum ibv_qp_state from, to;
+	int required[TYPES], allowed[TYPES];
+} steps[] = {
+	{ IBV_QPS_RESET,
+	  IBV_QPS_INIT,
+	  { OF_INIT | IBV_QP_ACCESS_FLAGS, OF_INIT | IBV_QP_ACCESS_FLAGS, OF_INIT | IBV_QP_QKEY },
+	  { 0 } },
+	{ IBV_QPS_INIT,
+	  IBV_QPS_INIT,
+	  { 0 },
+	  { OF_INIT | IBV_QP_ACCESS_FLAGS, OF_INIT | IBV_QP_ACCESS_FLAGS, OF_INIT | IBV_QP_QKEY } },
+	{ IBV_QPS_INIT,
+	  IBV_QPS_RTR,
+	  { OF_RTR | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER, OF_RTR, 0 },
+	  { OTHER | IBV_QP_PKEY_INDEX, OTHER | IBV_QP_PKEY_INDEX,
+	    IBV_QP_QKEY | IBV_QP_PKEY_INDEX } },
+	{ IBV_QPS_RTR,
+	  IBV_QPS_RTS,
+	  { OF_RTS | IBV_QP_SQ_PSN, IBV_QP_SQ_PSN, IBV_QP_SQ_PSN },
+	  { LATER | IBV_QP_MIN_RNR_TIMER, LATER, IBV_QP_QKEY | IBV_QP_CUR_STATE } },
+	{ IBV_QPS_RTS,
+	  IBV_QPS_RTS,
+	  { 0 },
+	  { LATER | IBV_QP_MIN_RNR_TIMER, LATER, IBV_QP_QKEY | IBV_QP_CUR_STATE } },
+};
+
+static bool has_attributes(const struct sim_qp *qp, enum ibv_qp_state to, int mask)
 {
-	switch (to) {
-	case IBV_QPS_RESET:
-	case IBV_QPS_ERR:
-		return true;
-	case IBV_QPS_INIT:
-		return from == IBV_QPS_RESET || from == IBV_QPS_INIT;
-	case IBV_QPS_RTR:
-		return from == IBV_QPS_INIT;
-	case IBV_QPS_RTS:
-		return from == IBV_QPS_RTR || from == IBV_QPS_RTS;
-	default:
-		return false;
+	enum type_of_step type = qp->type == IBV_QPT_RC ? RC : qp->type == IBV_QPT_UC ? UC : UD;
+	const struct step *step;
+
+	if (to == IBV_QPS_RESET || to == IBV_QPS_ERR)
+		return !(mask & ~IBV_QP_STATE) &&
+		       (to == IBV_QPS_RESET || qp->state != IBV_QPS_RESET);
+	for (step = steps; step < steps + sizeof(steps) / sizeof(steps[0]); step++) {
+		if (step->from == qp->state && step->to == to)
+			return !(step->required[type] & ~mask) &&
+			       !(mask &
+				 ~(step->required[type] | step->allowed[type] | IBV_QP_STATE));
 	}
+	return false;
 }
+
+/* soft-iWARP takes any attributes. It has no RTR, and the connection manager leads to RTS. */
+static bool is_iwarp_step(enum ibv_qp_state from, enum ibv_qp_state to)
+{
+	return to == IBV_QPS_RESET || to == IBV_QPS_ERR || (to == IBV_QPS_RTS && from == to) ||
+	       (to == IBV_QPS_INIT && (from == IBV_QPS_RESET || from == to));
+}
+
+static bool may_change(const struct sim_qp *qp, enum ibv_qp_state to, int mask)
+{
+	if (!sim_is_iwarp(qp))
+		return has_attributes(qp, to, mask);
+	return mask & IBV_QP_STATE ? is_iwarp_step(qp->state, to) : qp->state != IBV_QPS_ERR;
+}
+
+/* ---- */
 
 static int check_path(const struct sim_qp *qp, const struct ibv_qp_attr *attr, int mask)
 {
@@ -88,13 +151,13 @@ static void copy_attr(struct ibv_qp_attr *to, const struct ibv_qp_attr *from, in
 
 int sim_modify_qp(struct sim_qp *qp, const struct ibv_qp_attr *attr, int mask)
 {
-	if (mask & IBV_QP_STATE && !is_step(qp->state, attr->qp_state))
+	if (!may_change(qp, mask & IBV_QP_STATE ? attr->qp_state : qp->state, mask))
 		return EINVAL;
 	if (check_path(qp, attr, mask) || check_depths(qp, attr, mask))
 		return EINVAL;
 	copy_attr(&qp->attr, attr, mask);
 	if (!(mask & IBV_QP_STATE))
-		return qp->state == IBV_QPS_ERR ? EINVAL : 0;
+		return 0;
 	if (attr->qp_state == IBV_QPS_ERR)
 		sim_fail_qp(qp);
 	else if (attr->qp_state == IBV_QPS_RESET)

@@ -62,7 +62,7 @@ static uint64_t sum_of(const struct sim_qp *qp, const struct sim_request *reques
 	uint64_t sum = 14695981039346656037ull;
 	uint32_t i;
 
-	if (sim_gather(qp->object.program, request->sge, request->num_sge, data))
+	if (sim_gather(qp->pd, request->sge, request->num_sge, data))
 		return 0;
 	for (i = 0; i < request->length; i++)
 		sum = (sum ^ data[i]) * 1099511628211ull;
@@ -104,8 +104,8 @@ void sim_check_sink(const struct sim_qp *qp, const struct sim_request *request)
 			qp->object.program,
 			"read-pieces: a READ over iWARP into several pieces: only the first is filled");
 	for (sge = request->sge; sge < request->sge + request->num_sge; sge++) {
-		if (sge->length && !sim_find_mr(qp->object.program, sge->lkey, sge->addr,
-						sge->length, IBV_ACCESS_REMOTE_WRITE))
+		if (sge->length && !sim_find_mr(qp->pd, sge->lkey, sge->addr, sge->length,
+						IBV_ACCESS_REMOTE_WRITE))
 			sim_blame(
 				qp->object.program,
 				"read-access: a READ over iWARP into memory without IBV_ACCESS_REMOTE_WRITE");

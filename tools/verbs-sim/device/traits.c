@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * How the two drivers differ, as measured on Linux 6.1 and 6.12: docs/drivers.md has each value.
- * See devices.h.
+ * How kinds of devices differ: a row for each trait, with the evidence for its values. See devices.h.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -9,213 +8,214 @@
 
 #include "verbs-sim/device/device.h"
 
+static const char *const kinds[] = { "roce", "roce-6.12", "iwarp", "iwarp-6.12", "adapter" };
+#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
+
 /*
  * Messages of the connection manager, by the sources of Linux: cma.c sends each 16 times, as often
  * as docs/drivers.md says; a request that a program has not answered yet is repeated more slowly.
  */
-#define ROCE_TRIES       16ull
-#define ROCE_REPEATED_NS 6100000000ull
-#define ROCE_612_NS      4600000000ull
-#define SERVICE_NS       68700000000ull
+#define REPEATED_NS     6100000000ll
+#define REPEATED_612_NS 4600000000ll
+#define SERVICE_NS      68700000000ll
+#define LOST_NS         (16 * REPEATED_NS)
+#define LOST_612_NS     (16 * REPEATED_612_NS)
+#define IGNORED_NS      (16 * SERVICE_NS + LOST_NS)
+#define IGNORED_612_NS  (16 * SERVICE_NS + LOST_612_NS)
 
-static const struct sim_traits roce = {
-	.attr = {
-		.fw_ver = "0.0.0",
-		.max_mr_size = UINT64_MAX,
-		.page_size_cap = 0xfffff000,
-		.vendor_id = 0xffffff,
-		.max_qp_wr = 1048576,
-		.device_cap_flags = 0x1223c76,
-		.max_sge = 32,
-		.max_sge_rd = 32,
-		.max_cqe = 32767,
-		.max_qp_rd_atom = 128,
-		.max_res_rd_atom = 258048,
-		.atomic_cap = IBV_ATOMIC_HCA,
-		.max_mcast_grp = 8192,
-		.max_mcast_qp_attach = 56,
-		.max_total_mcast_qp_attach = 458752,
-		.max_srq_wr = 1048576,
-		.max_srq_sge = 27,
-		.max_pkeys = 64,
-		.local_ca_ack_delay = 15,
-	},
-	.port = {
-		.max_mtu = IBV_MTU_4096,
-		.gid_tbl_len = 1024,
-		.port_cap_flags = IBV_PORT_CM_SUP,
-		.max_msg_sz = 8u << 20,
-		.pkey_tbl_len = 1, /* the default partition key */
-		.max_vl_num = 1,
-		.flags = IBV_QPF_GRH_REQUIRED,
-	},
-	.most[SIM_QP] = 1048560,
-	.most[SIM_CQ] = 1048576,
-	.most[SIM_MW] = 524287,
-	.most[SIM_MR] = 524287,
-	.most[SIM_PD] = 1048576,
-	.most[SIM_AH] = 32767,
-	.most[SIM_SRQ] = 917503,
-	.max_inline = 512,
-	.inline_piece = 16,
-	.rounds_srq = true,
-	.padded_request = 56,
-	.padded_reply = 196,
-	.padded_reject = 148,
-	.nobody_listens = 8, /* IB_CM_REJ_INVALID_SERVICE_ID */
-	.rejected = 28,      /* IB_CM_REJ_CONSUMER_DEFINED */
-	.backlog_full = 0,
-	.request_lost_ns = ROCE_TRIES * ROCE_REPEATED_NS,
-	.not_answered_ns = ROCE_TRIES * (SERVICE_NS + ROCE_REPEATED_NS),
-	.disconnect_lost_ns = ROCE_TRIES * ROCE_REPEATED_NS,
-	.resend_ns = ROCE_REPEATED_NS,
-	.timewait_ns = 2100000000,
-	.ack_timeout = 19, /* 2.1 s */
-	.bad_local_key = IBV_WC_LOC_QP_OP_ERR,
-	.bad_bind = IBV_WC_MW_BIND_ERR,
-	.bad_recv_key = IBV_WC_LOC_QP_OP_ERR,
-	.too_long_here = IBV_WC_LOC_QP_OP_ERR,
-	.too_long_there = IBV_WC_REM_OP_ERR,
-	.solicited = true,
-	.flushes_torn = true,
-	.sends_at_once = true,
-	.tells_state = true,
-};
-
-static const struct sim_traits iwarp = {
-	.iwarp = true,
-	.attr = {
-		.fw_ver = "0.0.0",
-		.max_mr_size = UINT64_MAX,
-		.page_size_cap = 0x1000,
-		.vendor_id = 0x626d74,
-		.vendor_part_id = 1,
-		.max_qp_wr = 32768,
-		.device_cap_flags = IBV_DEVICE_MEM_MGT_EXTENSIONS,
-		.max_sge = 6,
-		.max_sge_rd = 1,
-		.max_cqe = 3276800,
-		.max_qp_rd_atom = 128,
-		.max_res_rd_atom = 13107200,
-		.max_srq_wr = 327680,
-		.max_srq_sge = 6,
-	},
-	.port = {
-		.max_mtu = IBV_MTU_1024,
-		.gid_tbl_len = 1,
-		.port_cap_flags = IBV_PORT_CM_SUP | IBV_PORT_DEVICE_MGMT_SUP,
-		.max_msg_sz = UINT32_MAX,
-	},
-	.most[SIM_QP] = 102400,
-	.most[SIM_CQ] = 102400,
-	.most[SIM_MR] = 1024000,
-	.most[SIM_PD] = 102400,
-	.most[SIM_SRQ] = 102400,
-	.max_inline = 80,
-	.rounds_cq = true,
-	.nobody_listens = -ECONNREFUSED,
-	.rejected = -ECONNRESET,
-	.backlog_full = -ECONNRESET,
-	.request_lost_ns = 127000000000, /* TCP's six retries */
-	.not_answered_ns = 10000000000,  /* MPAREQ_TIMEOUT of siw_cm.h */
-	.tcp_lost_ns = 924600000000,     /* TCP's fifteen retries */
-	.bad_local_key = IBV_WC_LOC_QP_OP_ERR,
-	.bad_recv_key = IBV_WC_GENERAL_ERR,
-	.too_long_here = IBV_WC_LOC_LEN_ERR,
-	.too_long_there = IBV_WC_SUCCESS,
-};
-
-static void change_to_612(struct sim_traits *traits)
-{
-	traits->tells_state = true;
-	if (traits->iwarp) {
-		traits->port.max_mtu = IBV_MTU_256;
-		return;
+/*
+ * A trait: its name in --device, or NULL; its place; its evidence; and its value for each kind. The
+ * evidence is a question of tests/probe or tests/adapter.c that the driver has answered, a page, a
+ * source file of Linux or rdma-core, a published measurement, or a section of the InfiniBand
+ * Architecture Specification, volume 1. An adapter is as soft-RoCE of Linux 6.12 where the row names
+ * nothing else: librxe runs above it, and its alignment, SGEs and limits are librxe's.
+ */
+#define TRAIT(name, member, evidence, ...)                        \
+	{                                                         \
+		name, offsetof(struct sim_traits, member),        \
+			sizeof(((struct sim_traits *)0)->member), \
+		{                                                 \
+			__VA_ARGS__                               \
+		}                                                 \
 	}
-	traits->port.max_msg_sz = 2u << 30;
-	traits->request_lost_ns = ROCE_TRIES * ROCE_612_NS;
-	traits->not_answered_ns = ROCE_TRIES * (SERVICE_NS + ROCE_612_NS);
-	traits->disconnect_lost_ns = ROCE_TRIES * ROCE_612_NS;
-	traits->resend_ns = ROCE_612_NS;
-	traits->timewait_ns = 500000000;
-	traits->ack_timeout = 17; /* 0.54 s */
-	traits->bad_local_key = traits->bad_bind = IBV_WC_WR_FLUSH_ERR;
-	traits->flushes_torn = traits->sends_at_once = false;
-	traits->drops_too_long = true;
-	traits->atomic_write = true;
-	traits->flushes_late = true;
-	traits->last_wqe = true;
+#define ALL(value)             value, value, value, value, value
+#define BY_DRIVER(roce, iwarp) roce, roce, iwarp, iwarp, roce
+#define ADAPTER_ONLY           false, false, false, false, true
+
+static const struct trait {
+	const char *name;
+	size_t offset, size;
+	int64_t of[KINDS];
+} traits_table[] = {
+	TRAIT(NULL, iwarp, "what it is", BY_DRIVER(false, true)),
+
+	/* What it says of itself, and its limits */
+	TRAIT(NULL, attr.max_mr_size, "probe attributes", ALL(-1)),
+	TRAIT(NULL, attr.page_size_cap, "probe attributes", BY_DRIVER(0xfffff000, 0x1000)),
+	TRAIT(NULL, attr.vendor_id, "probe attributes", BY_DRIVER(0xffffff, 0x626d74)),
+	TRAIT(NULL, attr.vendor_part_id, "probe attributes", BY_DRIVER(0, 1)),
+	TRAIT("max_qp_wr", attr.max_qp_wr, "probe caps", BY_DRIVER(1048576, 32768)),
+	TRAIT(NULL, attr.device_cap_flags, "probe attributes",
+	      BY_DRIVER(0x1223c76, IBV_DEVICE_MEM_MGT_EXTENSIONS)),
+	TRAIT("max_sge", attr.max_sge, "probe caps", BY_DRIVER(32, 6)),
+	TRAIT(NULL, attr.max_sge_rd, "probe pieces", BY_DRIVER(32, 1)),
+	TRAIT("max_cqe", attr.max_cqe, "probe caps", BY_DRIVER(32767, 3276800)),
+	TRAIT("max_rd_atom", attr.max_qp_rd_atom, "probe caps", ALL(128)),
+	TRAIT(NULL, attr.max_res_rd_atom, "probe attributes", BY_DRIVER(258048, 13107200)),
+	TRAIT(NULL, attr.atomic_cap, "probe attributes",
+	      BY_DRIVER(IBV_ATOMIC_HCA, IBV_ATOMIC_NONE)),
+	TRAIT(NULL, attr.max_mcast_grp, "probe attributes", BY_DRIVER(8192, 0)),
+	TRAIT(NULL, attr.max_mcast_qp_attach, "probe attributes", BY_DRIVER(56, 0)),
+	TRAIT(NULL, attr.max_total_mcast_qp_attach, "probe attributes", BY_DRIVER(458752, 0)),
+	TRAIT("max_srq_wr", attr.max_srq_wr, "probe attributes", BY_DRIVER(1048576, 327680)),
+	TRAIT(NULL, attr.max_srq_sge, "probe attributes", BY_DRIVER(27, 6)),
+	TRAIT(NULL, attr.max_pkeys, "probe attributes", BY_DRIVER(64, 0)),
+	TRAIT(NULL, attr.local_ca_ack_delay, "probe attributes", BY_DRIVER(15, 0)),
+	TRAIT(NULL, port.max_mtu, "probe attributes", IBV_MTU_4096, IBV_MTU_4096, IBV_MTU_1024,
+	      IBV_MTU_256, IBV_MTU_4096),
+	TRAIT(NULL, port.gid_tbl_len, "probe gids", BY_DRIVER(1024, 1)),
+	TRAIT(NULL, port.port_cap_flags, "probe attributes",
+	      BY_DRIVER(IBV_PORT_CM_SUP, IBV_PORT_CM_SUP | IBV_PORT_DEVICE_MGMT_SUP)),
+	TRAIT("max_message", port.max_msg_sz, "docs/drivers.md; adapter: as 6.12", 8 << 20,
+	      2u << 30, UINT32_MAX, UINT32_MAX, 2u << 30),
+	TRAIT(NULL, port.pkey_tbl_len, "probe pkeys", BY_DRIVER(1, 0)),
+	TRAIT(NULL, port.max_vl_num, "probe attributes", BY_DRIVER(1, 0)),
+	TRAIT(NULL, port.flags, "probe attributes", BY_DRIVER(IBV_QPF_GRH_REQUIRED, 0)),
+	TRAIT("max_qp", most[SIM_QP], "probe attributes", BY_DRIVER(1048560, 102400)),
+	TRAIT("max_cq", most[SIM_CQ], "probe attributes", BY_DRIVER(1048576, 102400)),
+	TRAIT(NULL, most[SIM_MW], "probe attributes", BY_DRIVER(524287, 0)),
+	TRAIT("max_mr", most[SIM_MR], "probe attributes", BY_DRIVER(524287, 1024000)),
+	TRAIT("max_pd", most[SIM_PD], "probe attributes", BY_DRIVER(1048576, 102400)),
+	TRAIT(NULL, most[SIM_AH], "probe attributes", BY_DRIVER(32767, 0)),
+	TRAIT("max_srq", most[SIM_SRQ], "probe attributes", BY_DRIVER(917503, 102400)),
+
+	/* What is granted */
+	TRAIT("max_inline", max_inline, "probe caps", BY_DRIVER(512, 80)),
+	TRAIT("inline_piece", inline_piece, "probe caps; adapter: as asked", 16, 16, 0, 0, 0),
+	TRAIT("rounds_wr", rounds_wr, "probe caps", ALL(false)),
+	TRAIT("rounds_cq", rounds_cq, "probe caps", BY_DRIVER(false, true)),
+	TRAIT("rounds_srq", rounds_srq, "probe pool; adapter: as asked", true, true, false, false,
+	      false),
+	TRAIT(NULL, exact, "probe full, caps; adapter: the least that a program is granted",
+	      ADAPTER_ONLY),
+	TRAIT(NULL, frees_polled, "probe full; adapter: mlx5_wq_overflow of providers/mlx5/qp.c",
+	      ADAPTER_ONLY),
+
+	/* The connection manager */
+	TRAIT(NULL, padded_request, "probe accept", BY_DRIVER(56, 0)),
+	TRAIT(NULL, padded_reply, "probe accept", BY_DRIVER(196, 0)),
+	TRAIT(NULL, padded_reject, "probe reject", BY_DRIVER(148, 0)),
+	TRAIT(NULL, nobody_listens, "IB_CM_REJ_INVALID_SERVICE_ID of ib_cm.h; siw_cm.c",
+	      BY_DRIVER(8, -ECONNREFUSED)),
+	TRAIT(NULL, rejected, "probe reject", BY_DRIVER(28, -ECONNRESET)),
+	TRAIT(NULL, backlog_full, "probe backlog", BY_DRIVER(0, -ECONNRESET)),
+	TRAIT(NULL, request_lost_ns, "cma.c; iwarp: six retries of TCP", LOST_NS, LOST_612_NS,
+	      127000000000, 127000000000, LOST_612_NS),
+	TRAIT(NULL, not_answered_ns, "cma.c; MPAREQ_TIMEOUT of siw_cm.h", IGNORED_NS,
+	      IGNORED_612_NS, 10000000000, 10000000000, IGNORED_612_NS),
+	TRAIT(NULL, disconnect_lost_ns, "cma.c", LOST_NS, LOST_612_NS, 0, 0, LOST_612_NS),
+	TRAIT(NULL, resend_ns, "docs/drivers.md, At a glance", REPEATED_NS, REPEATED_612_NS, 0, 0,
+	      REPEATED_612_NS),
+	TRAIT(NULL, timewait_ns, "docs/drivers.md, At a glance", 2100000000, 500000000, 0, 0,
+	      500000000),
+	TRAIT(NULL, tcp_lost_ns, "fifteen retries of TCP", BY_DRIVER(0, 924600000000)),
+	TRAIT("ack_timeout", ack_timeout, "probe ack-timeout", 19, 17, 0, 0, 17),
+	TRAIT(NULL, coarse_timeouts, "kernel/time/timer.c; adapter: 9.7.6", true, true, false,
+	      false, false),
+	TRAIT(NULL, retries_forever, "probe retries-7; adapter: 9.7.6", true, true, false, false,
+	      false),
+
+	/* Completions */
+	TRAIT(NULL, bad_local_key,
+	      "probe bad-key; adapter: unionxic/rdma-fault-characterization, 4.2",
+	      IBV_WC_LOC_QP_OP_ERR, IBV_WC_WR_FLUSH_ERR, IBV_WC_LOC_QP_OP_ERR, IBV_WC_LOC_QP_OP_ERR,
+	      IBV_WC_LOC_PROT_ERR),
+	TRAIT(NULL, bad_sink,
+	      "adapter write-here 3; adapter: unionxic/rdma-fault-characterization, 4.2",
+	      BY_DRIVER(IBV_WC_LOC_PROT_ERR, IBV_WC_LOC_QP_OP_ERR)),
+	TRAIT(NULL, bad_opcode, "probe datagrams; adapter: 11.6.2", IBV_WC_LOC_QP_OP_ERR,
+	      IBV_WC_WR_FLUSH_ERR, IBV_WC_LOC_QP_OP_ERR, IBV_WC_LOC_QP_OP_ERR,
+	      IBV_WC_LOC_QP_OP_ERR),
+	TRAIT(NULL, bad_bind, "probe windows; adapter: 11.6.2", IBV_WC_MW_BIND_ERR,
+	      IBV_WC_WR_FLUSH_ERR, IBV_WC_SUCCESS, IBV_WC_SUCCESS, IBV_WC_MW_BIND_ERR),
+	TRAIT(NULL, bad_recv_key, "probe region-gone; adapter: 11.6.2", IBV_WC_LOC_QP_OP_ERR,
+	      IBV_WC_LOC_QP_OP_ERR, IBV_WC_GENERAL_ERR, IBV_WC_GENERAL_ERR, IBV_WC_LOC_PROT_ERR),
+	TRAIT(NULL, bad_recv_there, "probe foreign-recv; adapter: 9.9.3",
+	      BY_DRIVER(IBV_WC_REM_OP_ERR, IBV_WC_SUCCESS)),
+	TRAIT(NULL, too_long_here, "probe too-long; adapter: 11.6.2", IBV_WC_LOC_QP_OP_ERR,
+	      IBV_WC_LOC_QP_OP_ERR, IBV_WC_LOC_LEN_ERR, IBV_WC_LOC_LEN_ERR, IBV_WC_LOC_LEN_ERR),
+	TRAIT(NULL, too_long_there, "probe too-long; adapter: 11.6.2", IBV_WC_REM_OP_ERR,
+	      IBV_WC_REM_OP_ERR, IBV_WC_SUCCESS, IBV_WC_SUCCESS, IBV_WC_REM_INV_REQ_ERR),
+	TRAIT(NULL, drops_too_long, "probe datagrams", false, true, false, false, true),
+	TRAIT("loses", loses, "none unless it is set", ALL(0)),
+	TRAIT("repeats", repeats, "none unless it is set", ALL(0)),
+	TRAIT("solicited", solicited, "probe solicited", BY_DRIVER(true, false)),
+	TRAIT("flushes_torn", flushes_torn, "probe pool-torn; adapter: 10.3.1", true, false, false,
+	      false, true),
+	TRAIT("flushes_late", flushes_late, "probe leave; adapter: 10.3.1", false, true, false,
+	      false, true),
+	TRAIT("last_wqe", last_wqe, "probe pool; adapter: 11.6.3", false, true, false, false, true),
+	TRAIT(NULL, atomic_write, "docs/drivers.md, Limits", false, true, false, false, false),
+	TRAIT("sends_at_once", sends_at_once, "docs/drivers.md, At a glance", true, false, false,
+	      false, false),
+	TRAIT(NULL, tells_responder,
+	      "docs/drivers.md, Asynchronous events; adapter: docs.nvidia.com, RDMA Aware Programming, Events",
+	      ADAPTER_ONLY),
+	TRAIT("tells_state", tells_state, "probe leave", true, true, false, true, true),
+	TRAIT(NULL, regions_may_end_first,
+	      "not measured; adapter: unionxic/rdma-fault-characterization, MODEL.md",
+	      ADAPTER_ONLY),
+	TRAIT(NULL, srq_has_pd, "send_data_in of rxe_resp.c; adapter: 11.2", ADAPTER_ONLY),
+	TRAIT(NULL, any_order, "rxe_resp.c; adapter: 9.5", ADAPTER_ONLY),
+	TRAIT(NULL, dies_of_overrun,
+	      "rxe_cq.c; adapter: docs.nvidia.com, RDMA Aware Programming, Events", ADAPTER_ONLY),
+	TRAIT(NULL, closes_reads,
+	      "adapter read-twice 0; adapter: to_mlx5_access_flags of hw/mlx5/qp.c",
+	      BY_DRIVER(true, false)),
+	TRAIT(NULL, overlaps_reads, "rxe_req.c; adapter: 10.8.3.3", ADAPTER_ONLY),
+	TRAIT("forgets_finished", forgets_finished,
+	      "none of the drivers; mlx5: __mlx5_cq_clean of providers/mlx5/cq.c", ADAPTER_ONLY),
+};
+
+#define EACH_TRAIT(trait)          \
+	for (trait = traits_table; \
+	     trait < traits_table + sizeof(traits_table) / sizeof(traits_table[0]); trait++)
+
+static void set(struct sim_traits *traits, const struct trait *trait, uint64_t value)
+{
+	memcpy((char *)traits + trait->offset, &value, trait->size);
 }
 
 bool sim_read_kind(const char *kind, struct sim_traits *traits)
 {
-	bool is_iwarp = !strncmp(kind, "iwarp", 5);
-	const char *release = strchr(kind, '-');
+	const struct trait *trait;
+	size_t i;
 
-	if (!is_iwarp && strncmp(kind, "roce", 4))
+	for (i = 0; i < KINDS && strcmp(kinds[i], kind); i++)
+		;
+	if (i == KINDS)
 		return false;
-	*traits = is_iwarp ? iwarp : roce;
-	if (release && !strcmp(release, "-6.12"))
-		change_to_612(traits);
-	return kind[is_iwarp ? 5 : 4] == '\0' || (release && !strcmp(release, "-6.12"));
+	*traits = (struct sim_traits){ .attr.fw_ver = "0.0.0" };
+	EACH_TRAIT(trait)
+	set(traits, trait, (uint64_t)trait->of[i]);
+	return true;
 }
-
-/* ---- Traits by name ---- */
-
-#define NAMED(name, member)                                      \
-	{                                                        \
-		name, offsetof(struct sim_traits, member),       \
-			sizeof(((struct sim_traits *)0)->member) \
-	}
-#define TRAIT(member) NAMED(#member, member)
-
-static const struct {
-	const char *name;
-	size_t offset, size;
-} traits_by_name[] = {
-	NAMED("max_qp", most[SIM_QP]),
-	NAMED("max_cq", most[SIM_CQ]),
-	NAMED("max_mr", most[SIM_MR]),
-	NAMED("max_pd", most[SIM_PD]),
-	NAMED("max_srq", most[SIM_SRQ]),
-	NAMED("max_qp_wr", attr.max_qp_wr),
-	NAMED("max_cqe", attr.max_cqe),
-	NAMED("max_sge", attr.max_sge),
-	NAMED("max_srq_wr", attr.max_srq_wr),
-	NAMED("max_rd_atom", attr.max_qp_rd_atom),
-	NAMED("max_message", port.max_msg_sz),
-	TRAIT(max_inline),
-	TRAIT(inline_piece),
-	TRAIT(rounds_wr),
-	TRAIT(rounds_cq),
-	TRAIT(rounds_srq),
-	TRAIT(ack_timeout),
-	TRAIT(solicited),
-	TRAIT(flushes_torn),
-	TRAIT(flushes_late),
-	TRAIT(last_wqe),
-	TRAIT(sends_at_once),
-	TRAIT(tells_state),
-	TRAIT(forgets_finished),
-	TRAIT(loses),
-	TRAIT(repeats),
-};
 
 bool sim_set_trait(struct sim_traits *traits, const char *name, const char *value)
 {
-	uint64_t number, most;
+	const struct trait *trait;
+	uint64_t number;
 	char *end;
-	size_t i;
 
 	number = strtoull(value, &end, 10);
 	if (end == value || *end || *value == '-')
 		return false;
-	for (i = 0; i < sizeof(traits_by_name) / sizeof(traits_by_name[0]); i++) {
-		if (strcmp(traits_by_name[i].name, name))
+	EACH_TRAIT(trait)
+	{
+		if (!trait->name || strcmp(trait->name, name))
 			continue;
-		most = traits_by_name[i].size == sizeof(bool) ? UINT8_MAX : UINT32_MAX;
-		memcpy((char *)traits + traits_by_name[i].offset, &number, traits_by_name[i].size);
-		return number <= most;
+		set(traits, trait, number);
+		return number <= (trait->size == sizeof(bool) ? UINT8_MAX : UINT32_MAX);
 	}
 	return false;
 }

@@ -89,12 +89,9 @@ const struct sim_mr *sim_find_remote(const struct sim_qp *qp, uint32_t key, uint
 				     uint64_t length, int access)
 {
 	const struct sim_mw *mw = find_mw(qp->object.program, key);
-	const struct sim_mr *mr;
 
-	if (!mw) {
-		mr = sim_find_mr(qp->object.program, key, *address, length, access);
-		return mr && mr->pd == qp->pd ? mr : NULL;
-	}
+	if (!mw)
+		return sim_find_mr(qp->pd, key, *address, length, access);
 	if (!mw->mr || mw->pd != qp->pd || (mw->access & access) != access ||
 	    (mw->type == IBV_MW_TYPE_2 && mw->qp != qp->object.number))
 		return NULL;

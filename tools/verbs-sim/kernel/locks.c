@@ -121,11 +121,13 @@ static void poll_cq(struct lock *lock)
 static void see_taken(struct lock *lock)
 {
 	struct sim_cq *cq = (struct sim_cq *)lock->owner;
+	struct sim_qp *qp;
 	struct ibv_wc wc;
 
 	while (sim_read_taken(&cq->ring, &wc)) {
-		if (wc.status == IBV_WC_WR_FLUSH_ERR && wc.opcode == IBV_WC_RECV)
-			sim_destroy_flushed(&wc);
+		qp = sim_find_qp(wc.qp_num);
+		if (qp)
+			sim_end_polled(qp, &wc);
 		sim_trace_completion(&wc);
 	}
 }

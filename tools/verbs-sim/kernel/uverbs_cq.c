@@ -29,7 +29,7 @@ static int create_ring(struct sim_cq *cq)
 	if (sim_traits(cq->context)->iwarp)
 		return sim_create_siw_ring(&cq->ring, SIM_SIW_COMPLETION, cq->depth);
 	ret = sim_create_ring(&cq->ring, cq->depth, sim_bytes_of_completion());
-	if (!ret)
+	if (!ret && !sim_traits(cq->context)->exact)
 		cq->depth = sim_slots_of(&cq->ring);
 	return ret;
 }
@@ -116,7 +116,8 @@ int uverbs_resize_cq(struct uverbs *uverbs, const void *in, void *out)
 	ret = sim_resize_ring(&cq->ring, request->cqe);
 	if (ret)
 		return ret;
-	cq->depth = answer->core.cqe = sim_slots_of(&cq->ring);
+	cq->depth = answer->core.cqe = sim_traits(cq->context)->exact ? request->cqe
+								      : sim_slots_of(&cq->ring);
 	answer->rxe.mi = uverbs_place_of(&cq->ring);
 	return 0;
 }

@@ -60,7 +60,7 @@ int uverbs_reg_mr(struct uverbs *uverbs, const void *in, void *out)
 	struct sim_region region = { request->start, request->hca_va, request->length,
 				     (int)access };
 	struct sim_pd *pd = kernel_find(SIM_PD, request->pd_handle);
-	int ret = pd ? sim_judge_mr(uverbs->device, region.length, access) : EINVAL;
+	int ret = pd ? sim_judge_mr(uverbs->device, &region) : EINVAL;
 	struct sim_mr *mr;
 
 	if (ret)

@@ -26,11 +26,16 @@ static int create_rings(struct sim_qp *qp)
 	if (sim_is_iwarp(qp))
 		return create_siw_rings(qp);
 	ret = sim_create_ring(&qp->ring, qp->cap.max_send_wr,
-			      sim_bytes_of_send(qp->cap.max_inline_data));
+			      sim_bytes_of_send(qp->cap.max_send_sge, qp->cap.max_inline_data));
 	if (!ret && !qp->srq)
 		ret = sim_create_ring(&qp->recvs.ring, qp->cap.max_recv_wr,
 				      sim_bytes_of_recv(qp->cap.max_recv_sge));
-	return ret;
+	if (ret || !sim_qp_traits(qp)->exact)
+		return ret;
+	sim_hold_ring(&qp->ring, qp->cap.max_send_wr);
+	if (!qp->srq)
+		sim_hold_ring(&qp->recvs.ring, qp->cap.max_recv_wr);
+	return 0;
 }
 
 static int create(struct uverbs *uverbs, const struct ib_uverbs_ex_create_qp *request,

@@ -28,6 +28,8 @@ int uverbs_create_srq(struct uverbs *uverbs, const void *in, void *out)
 		sim_destroy_srq(srq);
 		return ret;
 	}
+	if (uverbs->device->traits.exact)
+		sim_hold_ring(&srq->queue.ring, max_wr);
 	kernel_await_locks(&srq->object);
 	answer->core.srq_handle = answer->core.srqn = srq->object.number;
 	answer->core.max_wr = max_wr;

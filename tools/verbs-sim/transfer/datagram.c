@@ -144,7 +144,7 @@ static void arrive(struct sim_qp *peer, const struct sim_qp *qp, const struct si
 	memcpy(data + SIM_GRH, request->data, request->length);
 	if (!fits)
 		status = sim_qp_traits(peer)->too_long_here;
-	else if (sim_scatter(peer->object.program, recv->sge, recv->num_sge, data,
+	else if (sim_scatter(sim_recv_pd(peer), recv->sge, recv->num_sge, data,
 			     request->length + SIM_GRH))
 		status = sim_qp_traits(peer)->bad_recv_key;
 	status = sim_judge(peer->object.program, status);

@@ -29,8 +29,6 @@ static bool is_allowed(const struct sim_qp *peer, const struct sim_request *requ
 
 	if (sim_is_iwarp(peer) && access == IBV_ACCESS_REMOTE_READ)
 		access = 0;
-	if (!sim_is_iwarp(peer) && !((int)peer->attr.qp_access_flags & access))
-		return false;
 	if (!request->length) {
 		*address = 0;
 		return true;
@@ -41,6 +39,15 @@ static bool is_allowed(const struct sim_qp *peer, const struct sim_request *requ
 		return false;
 	*address += mr->region.address - mr->region.iova;
 	return true;
+}
+
+/* A QP may be closed to an operation. soft-iWARP looks at regions only. */
+static bool is_closed(const struct sim_qp *peer, const struct sim_request *request)
+{
+	if (sim_qp_traits(peer)->closes_reads && sim_brings_data(request) &&
+	    !peer->attr.max_dest_rd_atomic)
+		return true;
+	return !sim_is_iwarp(peer) && !((int)peer->attr.qp_access_flags & access_of(request));
 }
 
 static int operate(const struct sim_program *program, uint64_t address,
@@ -65,7 +72,7 @@ static bool is_whole(enum ibv_wr_opcode opcode)
 	return sim_is_atomic(opcode) || opcode == IBV_WR_ATOMIC_WRITE;
 }
 
-/* Half of all WRITEs and READs move in pieces, whole cache lines, which begin anywhere. */
+/* Half of all WRITEs and READs move in pieces, whole cache lines, of which any may be the first. */
 static void divide(struct sim_request *request)
 {
 	uint32_t part = request->length / MOST_PIECES;
@@ -78,13 +85,28 @@ static void divide(struct sim_request *request)
 		request->data = sim_alloc(request->length + 1);
 }
 
-static int move_piece(const struct sim_program *program, uint64_t address,
-		      const struct sim_request *request)
+/* The next one in a circle, or any that has not moved. */
+static uint32_t next_piece(const struct sim_qp *peer, const struct sim_request *request)
 {
 	uint32_t number = (request->first_piece + request->pieces_moved) % request->n_pieces;
+	uint32_t skip;
+
+	if (!sim_qp_traits(peer)->any_order)
+		return number;
+	skip = sim_random(request->n_pieces - request->pieces_moved);
+	for (number = 0; request->moved >> number & 1 || skip--; number++)
+		;
+	return number;
+}
+
+static int move_piece(const struct sim_qp *peer, uint64_t address, struct sim_request *request)
+{
+	const struct sim_program *program = peer->object.program;
+	uint32_t number = next_piece(peer, request);
 	uint32_t at = number * request->piece, rest = request->length - at;
 	uint32_t length = rest < request->piece ? rest : request->piece;
 
+	request->moved |= 1u << number;
 	if (sim_brings_data(request))
 		return sim_read_memory(program, address + at, request->data + at, length);
 	return sim_write_memory(program, address + at, request->data + at, length);
@@ -98,22 +120,36 @@ int sim_access(struct sim_qp *peer, struct sim_request *request)
 
 	if (request->n_pieces && request->pieces_moved == request->n_pieces)
 		return 0;
+	if (is_closed(peer, request))
+		return EOPNOTSUPP;
 	if (!is_allowed(peer, request, &address))
 		return EACCES;
 	if (!request->n_pieces)
 		divide(request);
 	ret = sim_is_atomic(request->opcode) ? operate(program, address, request, request->data)
-					     : move_piece(program, address, request);
+					     : move_piece(peer, address, request);
 	sim_wake(program, sim_memory);
 	if (!ret && ++request->pieces_moved < request->n_pieces)
 		return EAGAIN;
 	return ret;
 }
 
+int sim_ask(const struct sim_qp *qp, struct sim_qp *peer, struct sim_request *request)
+{
+	uint64_t address;
+
+	if (is_closed(peer, request))
+		return EOPNOTSUPP;
+	if (qp->n_reads >= peer->attr.max_dest_rd_atomic)
+		return EDQUOT;
+	if (!is_allowed(peer, request, &address))
+		return EACCES;
+	return sim_is_atomic(request->opcode) ? sim_access(peer, request) : 0;
+}
+
 static bool has_moved_last_byte(const struct sim_request *request)
 {
-	return request->pieces_moved &&
-	       request->first_piece + request->pieces_moved >= request->n_pieces;
+	return request->n_pieces && request->moved >> (request->n_pieces - 1) & 1;
 }
 
 /* Pieces move in any order, but a key is checked in the order of the packets. */

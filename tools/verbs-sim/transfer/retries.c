@@ -30,6 +30,8 @@ uint64_t sim_timeout_ns(const struct sim_qp *qp)
 {
 	uint64_t ns = 4096ull << qp->attr.timeout, step_ns = JIFFY_NS;
 
+	if (!sim_qp_traits(qp)->coarse_timeouts)
+		return ns;
 	while (ns >= 64 * step_ns)
 		step_ns *= 8;
 	return (ns + step_ns - 1) / step_ns * step_ns;
@@ -39,7 +41,8 @@ uint64_t sim_end_of_retries(const struct sim_qp *qp, struct sim_request *request
 {
 	if (!request->since_ns)
 		request->since_ns = sim_world->now_ns;
-	if (qp->attr.retry_cnt >= SIM_RETRY_FOREVER || !qp->attr.timeout)
+	if ((qp->attr.retry_cnt >= SIM_RETRY_FOREVER && sim_qp_traits(qp)->retries_forever) ||
+	    !qp->attr.timeout)
 		return SIM_FOREVER;
 	return request->since_ns + sim_timeout_ns(qp) * (qp->attr.retry_cnt + 1u);
 }

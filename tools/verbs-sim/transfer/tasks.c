@@ -87,11 +87,31 @@ static void destroy_object(struct sim_object *object)
 	}
 }
 
+/* What is on its way to a dead program may find a QP whose regions have gone. */
+static void end_regions(struct sim_program *program)
+{
+	struct sim_object *object, *mr;
+	struct sim_qp *qp, *peer;
+
+	SIM_EACH(object, SIM_QP)
+	{
+		qp = (struct sim_qp *)object;
+		peer = sim_peer_of(qp);
+		if (!peer || peer->object.program != program || TAILQ_EMPTY(&qp->wire) ||
+		    !sim_qp_traits(peer)->regions_may_end_first || sim_random(2))
+			continue;
+		TAILQ_FOREACH(mr, &program->objects[SIM_MR], of_program)
+		((struct sim_mr *)mr)->key = 0;
+		sim_execute(qp);
+	}
+}
+
 void sim_destroy_objects(struct sim_program *program)
 {
 	struct sim_object *object;
 	enum sim_kind kind;
 
+	end_regions(program);
 	for (kind = 0; kind < SIM_KINDS; kind++) {
 		while ((object = TAILQ_FIRST(&program->objects[kind]))) {
 			program->left[kind] += !object->hidden;

@@ -11,8 +11,7 @@
 #include "verbs-sim/core/schedule.h"
 #include "verbs-sim/transfer/transfer.h"
 
-#define PIECE_NS  1000 /* between two pieces of a WRITE or READ, at most */
-#define BEHIND_NS 2000 /* between acknowledgements that come together, at most */
+#define PIECE_NS 1000 /* between two pieces of a WRITE or READ, at most */
 
 static bool takes_recv(const struct sim_request *request)
 {
@@ -25,55 +24,7 @@ static int take_data(struct sim_qp *qp, struct sim_request *request)
 	if (request->data || sim_brings_data(request))
 		return 0;
 	request->data = sim_alloc(request->length + 1);
-	return sim_gather(qp->object.program, request->sge, request->num_sge, request->data);
-}
-
-/* The request has been executed, with its status. After an error the QP sends no more. */
-static void finish(struct sim_qp *qp, struct sim_request *request, enum ibv_wc_status status)
-{
-	SIM_UNLINK(&qp->wire, request, wire_link);
-	request->executed = true;
-	request->status = status;
-	qp->halted |= status != IBV_WC_SUCCESS;
-	if (request->completed) {
-		qp->ahead -= request->length;
-		sim_free(request->data);
-		sim_free(request);
-	}
-	if (!TAILQ_EMPTY(&qp->sends))
-		sim_schedule(&qp->acknowledge,
-			     sim_world->now_ns + sim_pace_ns(SIM_PACE_COMPLETION));
-	request = TAILQ_FIRST(&qp->wire);
-	if (request)
-		sim_schedule(&qp->execute, sim_world->now_ns + sim_arrival_ns(request->length));
-}
-
-/*
- * The peer found something wrong: RoCE tells both sides, iWARP ends the connection. A sender does not
- * hear of what only its receiver can know: on UC of anything, and nowhere of a key that cannot be
- * invalidated. Nor does a peer hear of a WRITE on UC that it has dropped.
- */
-static void refuse(struct sim_qp *qp, struct sim_qp *peer, struct sim_request *request,
-		   enum ibv_wc_status status)
-{
-	if (qp->type == IBV_QPT_UC || status == IBV_WC_REM_INV_REQ_ERR) {
-		finish(qp, request, IBV_WC_SUCCESS);
-		if (status && status != IBV_WC_REM_ACCESS_ERR && !sim_is_iwarp(peer))
-			sim_fail_qp(peer);
-		return;
-	}
-	if (!sim_is_iwarp(qp)) {
-		finish(qp, request, status);
-		sim_fail_qp(peer);
-		return;
-	}
-	if (status == IBV_WC_REM_ACCESS_ERR && sim_random(2)) /* docs/drivers.md: sometimes */
-		sim_post_async(peer->pd->context,
-			       sim_brings_data(request) ? IBV_EVENT_QP_REQ_ERR
-							: IBV_EVENT_QP_ACCESS_ERR,
-			       &peer->object);
-	finish(qp, request, sim_brings_data(request) ? IBV_WC_WR_FLUSH_ERR : IBV_WC_SUCCESS);
-	sim_lose_connection(qp->endpoint);
+	return sim_gather(qp->pd, request->sge, request->num_sge, request->data);
 }
 
 /* A request has failed here: so does the QP, and on iWARP the connection. */
@@ -82,101 +33,6 @@ static void fail(struct sim_qp *qp)
 	sim_fail_qp(qp);
 	if (sim_is_iwarp(qp))
 		sim_lose_connection(qp->endpoint);
-}
-
-/* ---- Messages ---- */
-
-/* The receive of a message that arrived, or that was too long for it. */
-static void complete_recv(struct sim_qp *qp, const struct sim_recv *recv,
-			  const struct sim_request *request, enum ibv_wc_status status)
-{
-	struct ibv_wc wc = {
-		.wr_id = recv->wr_id,
-		.status = status,
-		.opcode = request->opcode == IBV_WR_RDMA_WRITE_WITH_IMM ? IBV_WC_RECV_RDMA_WITH_IMM
-									: IBV_WC_RECV,
-		.byte_len = request->length,
-		.qp_num = qp->object.number,
-	};
-
-	if (request->opcode == IBV_WR_SEND_WITH_INV) {
-		wc.wc_flags = IBV_WC_WITH_INV;
-		wc.invalidated_rkey = request->rkey;
-	} else if (request->opcode != IBV_WR_SEND) {
-		wc.wc_flags = IBV_WC_WITH_IMM;
-		wc.imm_data = request->imm;
-	}
-	sim_complete(qp->recv_cq, &wc, status || request->flags & IBV_SEND_SOLICITED);
-}
-
-/*
- * No receive is posted. RC of RoCE tries again, as often as the sender wants, and UC loses the message;
- * iWARP ends the connection.
- */
-static void try_again(struct sim_qp *qp, struct sim_qp *peer, struct sim_request *request)
-{
-	if (sim_is_iwarp(qp) || qp->type == IBV_QPT_UC) {
-		refuse(qp, peer, request, IBV_WC_SUCCESS);
-		return;
-	}
-	if (qp->attr.rnr_retry != SIM_RNR_FOREVER && request->rnr_retries++ >= qp->attr.rnr_retry) {
-		finish(qp, request, IBV_WC_RNR_RETRY_EXC_ERR);
-		return;
-	}
-	sim_schedule(&qp->execute, sim_world->now_ns + sim_rnr_ns(peer->attr.min_rnr_timer));
-}
-
-/*
- * On RoCE the first packets of a message may arrive long before the others, or alone: then the
- * receive is taken, and part of its memory written.
- */
-static bool has_only_begun(struct sim_qp *qp, struct sim_qp *peer, struct sim_request *request,
-			   struct sim_recv *recv)
-{
-	uint32_t packet = 128u << qp->attr.path_mtu;
-
-	if (sim_is_iwarp(qp) || request->begun || request->length <= packet ||
-	    !sim_fits(recv, request->length) || sim_random(4) ||
-	    sim_scatter(peer->object.program, recv->sge, recv->num_sge, request->data, packet))
-		return false;
-	request->begun = true;
-	peer->torn = recv;
-	sim_schedule(&qp->execute, sim_world->now_ns + sim_arrival_ns(request->length));
-	return true;
-}
-
-static void take_message(struct sim_qp *qp, struct sim_qp *peer, struct sim_request *request)
-{
-	bool carries = request->opcode != IBV_WR_RDMA_WRITE_WITH_IMM;
-	struct sim_recv *recv = peer->torn ? peer->torn : sim_take_recv(peer);
-	enum ibv_wc_status status = IBV_WC_SUCCESS;
-
-	peer->torn = NULL;
-	/* With the peer's message comes the acknowledgement of what it has answered. */
-	if (!TAILQ_EMPTY(&peer->sends))
-		sim_schedule(&peer->acknowledge, sim_world->now_ns + sim_random(BEHIND_NS));
-	if (!recv) {
-		try_again(qp, peer, request);
-		return;
-	}
-	if (carries && has_only_begun(qp, peer, request, recv))
-		return;
-	if (carries && !sim_fits(recv, request->length))
-		status = sim_qp_traits(peer)->too_long_here;
-	else if (carries && sim_scatter(peer->object.program, recv->sge, recv->num_sge,
-					request->data, request->length))
-		status = sim_qp_traits(peer)->bad_recv_key;
-	else if (request->opcode == IBV_WR_SEND_WITH_INV && sim_invalidate(peer, request->rkey))
-		status = IBV_WC_REM_INV_REQ_ERR;
-	status = sim_judge(peer->object.program, status);
-	complete_recv(peer, recv, request, status);
-	sim_free(recv);
-	if (status)
-		refuse(qp, peer, request,
-		       status == IBV_WC_REM_INV_REQ_ERR ? status
-							: sim_qp_traits(qp)->too_long_there);
-	else
-		finish(qp, request, IBV_WC_SUCCESS);
 }
 
 /* ---- Access to the peer's memory ---- */
@@ -190,22 +46,21 @@ static void reach_memory(struct sim_qp *qp, struct sim_qp *peer, struct sim_requ
 		return;
 	}
 	if (ret) {
-		refuse(qp, peer, request, IBV_WC_REM_ACCESS_ERR);
+		sim_refuse_access(qp, peer, request, ret);
 		return;
 	}
 	if (sim_brings_data(request) &&
-	    sim_scatter(qp->object.program, request->sge, request->num_sge, request->data,
-			request->length)) {
-		finish(qp, request, sim_qp_traits(qp)->bad_local_key);
+	    sim_scatter(qp->pd, request->sge, request->num_sge, request->data, request->length)) {
+		sim_finish(qp, request, sim_qp_traits(qp)->bad_sink);
 		return;
 	}
 	if (takes_recv(request))
-		take_message(qp, peer, request);
+		sim_take_message(qp, peer, request);
 	else
-		finish(qp, request, IBV_WC_SUCCESS);
+		sim_finish(qp, request, IBV_WC_SUCCESS);
 }
 
-/* ---- Tasks ---- */
+/* ---- Nobody answers ---- */
 
 /*
  * iWARP: the client has not read the answer to its request yet, which is before this in the stream.
@@ -226,8 +81,8 @@ static void await_tcp(struct sim_qp *qp, struct sim_request *request)
 	if (!cut && is_connecting(qp))
 		sim_schedule(&qp->execute, sim_world->now_ns + sim_arrival_ns(0));
 	else if (!cut)
-		finish(qp, request,
-		       sim_brings_data(request) ? IBV_WC_WR_FLUSH_ERR : IBV_WC_SUCCESS);
+		sim_finish(qp, request,
+			   sim_brings_data(request) ? IBV_WC_WR_FLUSH_ERR : IBV_WC_SUCCESS);
 	else if (sim_world->now_ns < end_ns)
 		sim_schedule(&qp->execute, end_ns);
 	else
@@ -243,35 +98,97 @@ static void await_answer(struct sim_qp *qp, struct sim_request *request)
 	uint64_t end_ns = sim_end_of_retries(qp, request);
 
 	if (qp->type == IBV_QPT_UC)
-		finish(qp, request, IBV_WC_SUCCESS);
+		sim_finish(qp, request, IBV_WC_SUCCESS);
 	else if (sim_is_iwarp(qp))
 		await_tcp(qp, request);
 	else if (sim_world->now_ns >= end_ns)
-		finish(qp, request, IBV_WC_RETRY_EXC_ERR);
+		sim_finish(qp, request, IBV_WC_RETRY_EXC_ERR);
 	else
 		sim_schedule(&qp->execute, sim_world->now_ns + sim_timeout_ns(qp));
 }
 
+/* ---- READs and atomic operations that overlap what is behind them ---- */
+
+static bool overlaps(const struct sim_qp *qp, const struct sim_request *request)
+{
+	return sim_qp_traits(qp)->overlaps_reads && sim_brings_data(request);
+}
+
+/* The peer knows of it, and its answer comes later. */
+static void ask(struct sim_qp *qp, struct sim_qp *peer, struct sim_request *request)
+{
+	int ret = sim_ask(qp, peer, request);
+
+	if (ret) {
+		sim_refuse_access(qp, peer, request, ret);
+		return;
+	}
+	SIM_UNLINK(&qp->wire, request, wire_link);
+	SIM_LINK(&qp->reads, request, wire_link);
+	qp->n_reads++;
+	request->asked = true;
+	sim_schedule(&qp->execute, sim_world->now_ns + sim_arrival_ns(request->length));
+}
+
+/* Also by a peer whose QP has failed since: it answers before it refuses what is behind. */
+static void answer(struct sim_qp *qp, struct sim_request *request)
+{
+	struct sim_qp *peer = sim_find_qp(qp->attr.dest_qp_num);
+
+	if (peer && peer->state != IBV_QPS_RESET && !qp->object.program->silent &&
+	    !peer->object.program->silent)
+		reach_memory(qp, peer, request);
+	else
+		await_answer(qp, request);
+}
+
+/*
+ * Whether the oldest request on the wire may go: a fenced one not before all answers have come, and a
+ * READ or atomic operation only up to the QP's depth. An adapter takes the depth 0 for 1.
+ */
+static bool may_go(const struct sim_qp *qp, const struct sim_request *request)
+{
+	uint32_t depth = qp->attr.max_rd_atomic ? qp->attr.max_rd_atomic : 1;
+
+	if (!request || qp->halted || sim_world->now_ns < request->not_before_ns)
+		return false;
+	return !qp->n_reads || (!(request->flags & IBV_SEND_FENCE) &&
+				(!sim_brings_data(request) || qp->n_reads < depth));
+}
+
+/* ---- Tasks ---- */
+
 void sim_execute(struct sim_qp *qp)
 {
-	struct sim_request *request = TAILQ_FIRST(&qp->wire);
+	struct sim_request *request = TAILQ_FIRST(&qp->wire), *asked = TAILQ_FIRST(&qp->reads);
 	struct sim_qp *peer = sim_peer_of(qp);
 	enum ibv_wc_status status;
 
-	if (!request || qp->halted)
+	if (sim_fails_with_cq(qp))
 		return;
+	if (asked && (!peer || !may_go(qp, request) || sim_random(2))) {
+		answer(qp, asked);
+		return;
+	}
+	if (!may_go(qp, request)) {
+		if (request && !qp->halted)
+			sim_schedule(&qp->execute, request->not_before_ns);
+		return;
+	}
 	if (!sim_knows(qp, request->opcode))
-		finish(qp, request, sim_qp_traits(qp)->bad_local_key);
-	else if (sim_brings_data(request) && !qp->attr.max_rd_atomic)
+		sim_finish(qp, request, sim_qp_traits(qp)->bad_opcode);
+	else if (sim_brings_data(request) && !qp->attr.max_rd_atomic && !overlaps(qp, request))
 		qp->halted = true; /* it is never sent, nor what is behind it */
 	else if (take_data(qp, request))
-		finish(qp, request, sim_qp_traits(qp)->bad_local_key);
+		sim_finish(qp, request, sim_qp_traits(qp)->bad_local_key);
 	else if (sim_execute_alone(qp, request, &status))
-		finish(qp, request, status);
+		sim_finish(qp, request, status);
 	else if (!peer)
 		await_answer(qp, request);
 	else if (sim_is_send(request->opcode))
-		take_message(qp, peer, request);
+		sim_take_message(qp, peer, request);
+	else if (overlaps(qp, request))
+		ask(qp, peer, request);
 	else
 		reach_memory(qp, peer, request);
 }
@@ -287,7 +204,7 @@ void sim_acknowledge(struct sim_qp *qp)
 				   qp->ahead + request->length > SIM_TCP_BUFFER))
 		return;
 	if (!request->executed && take_data(qp, request))
-		finish(qp, request, sim_qp_traits(qp)->bad_local_key);
+		sim_finish(qp, request, sim_qp_traits(qp)->bad_local_key);
 	if (sim_awaits_lost_answer(qp, request))
 		return;
 	status = request->status = sim_judge(qp->object.program, request->status);
@@ -295,5 +212,5 @@ void sim_acknowledge(struct sim_qp *qp)
 	if (status)
 		fail(qp);
 	else if (!TAILQ_EMPTY(&qp->sends))
-		sim_schedule(&qp->acknowledge, sim_world->now_ns + sim_random(BEHIND_NS));
+		sim_schedule(&qp->acknowledge, sim_world->now_ns + sim_random(SIM_BEHIND_NS));
 }

@@ -8,7 +8,10 @@
  */
 #ifndef VERBS_SIM_TRANSFER_TRANSFER_H
 #define VERBS_SIM_TRANSFER_TRANSFER_H
+
 #include "verbs-sim/cm/cm.h"
+
+#define SIM_BEHIND_NS 2000 /* between acknowledgements that come together, at most */
 
 /* ---- Tasks of a QP: transfer.c ---- */
 
@@ -21,6 +24,28 @@ void sim_execute(struct sim_qp *qp);
 
 /* The oldest request completes. */
 void sim_acknowledge(struct sim_qp *qp);
+
+/*
+ * ---- Messages: messages.c ----
+ *
+ * A message arrives, or the immediate data of a WRITE: it takes the peer's oldest receive, and has been
+ * executed, or is tried again later, or has only begun.
+ */
+void sim_take_message(struct sim_qp *qp, struct sim_qp *peer, struct sim_request *request);
+
+/*
+ * ---- How the way of a request ends: outcomes.c ----
+ *
+ * The first: it has been executed, with its status; after an error the QP sends no more. The second: the
+ * peer's QP fails, and the sender does not hear of it. The third: the peer found something wrong; RoCE
+ * tells both sides, iWARP ends the connection. The fourth does so for what sim_access says.
+ */
+void sim_finish(struct sim_qp *qp, struct sim_request *request, enum ibv_wc_status status);
+void sim_fail_peer(struct sim_qp *qp, struct sim_qp *peer, struct sim_request *request);
+void sim_refuse_request(struct sim_qp *qp, struct sim_qp *peer, struct sim_request *request,
+			enum ibv_wc_status status);
+void sim_refuse_access(struct sim_qp *qp, struct sim_qp *peer, struct sim_request *request,
+		       int error);
 
 /*
  * ---- Requests that end without a peer: alone.c ----
@@ -51,10 +76,16 @@ bool sim_awaits_lost_answer(struct sim_qp *qp, struct sim_request *request);
 
 /*
  * Accesses the peer's memory, or moves a piece of the data: then it returns EAGAIN until all are
- * moved, and programs run in between. Returns 0, EACCES or EFAULT. What it brings is in
- * request->data.
+ * moved, and programs run in between. Returns 0, EACCES, EFAULT, or EOPNOTSUPP if the peer's QP does
+ * not allow the operation at all. What it brings is in request->data.
  */
 int sim_access(struct sim_qp *peer, struct sim_request *request);
+
+/*
+ * A READ or an atomic operation reaches a peer that answers it later, by sim_access; an atomic one is
+ * done at once. Returns 0, or as sim_access, or EDQUOT: the peer has as many to answer as it takes.
+ */
+int sim_ask(const struct sim_qp *qp, struct sim_qp *peer, struct sim_request *request);
 
 /*
  * A region or window of this program is about to end. Moves the rest of each message whose last byte is

@@ -243,6 +243,13 @@ static const struct question {
 	{ "pieces", ask_pieces, 0, 1, "a READ into two pieces of memory" },
 	{ "uc", ask_uc, 0, 0, "UC: who is told of what, and what is lost" },
 	{ "windows", ask_windows, 0, 0, "memory windows: what they open, and what ends them" },
+	{ "foreign-send", ask_foreign, 0, 0, "a send with the lkey of another PD" },
+	{ "foreign-recv", ask_foreign, 1, 0, "a receive with one" },
+	{ "foreign-write", ask_foreign, 2, 0, "a WRITE with the rkey of another PD" },
+	{ "own-write", ask_foreign, 3, 0, "the same with a good one" },
+	{ "closed", ask_closed, 0, 0, "a WRITE to a QP that allows none" },
+	{ "regions", ask_regions, 0, 0, "what memory is registered with which right" },
+	{ "steps", ask_steps, 0, 0, "a QP's way to RTS, with right and wrong attributes" },
 	{ "caps", ask_caps, 0, 0, "what queues are given, at the limits and beyond" },
 };
 

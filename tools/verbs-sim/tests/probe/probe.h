@@ -54,6 +54,12 @@ void ask_inline(struct ends *e, int unused);
 void ask_close(struct ends *e, int unused);
 void ask_ack_timeout(struct ends *e, int unused);
 
+/* rights.c */
+void ask_foreign(struct ends *e, int whose);
+void ask_closed(struct ends *e, int unused);
+void ask_regions(struct ends *e, int unused);
+void ask_steps(struct ends *e, int unused);
+
 /* windows.c */
 void ask_uc(struct ends *e, int unused);
 void ask_windows(struct ends *e, int unused);

@@ -6,76 +6,6 @@
 
 #define WINDOW 4096 /* bytes, at the beginning of the server's region */
 
-/* ---- QPs connected by hand ---- */
-
-static struct ibv_qp *create_qp(struct end *end, enum ibv_qp_type type)
-{
-	struct ibv_qp_init_attr init = { .qp_type = type, .sq_sig_all = 1 };
-
-	init.cap = (struct ibv_qp_cap){ DEPTH, DEPTH, 1, 1, 0 };
-	init.send_cq = init.recv_cq = end->cq;
-	return ibv_create_qp(end->pd, &init);
-}
-
-static void make_ready(struct ibv_qp *qp, uint32_t peer, const struct ibv_qp_attr *path, int access)
-{
-	int of_rc = qp->qp_type == IBV_QPT_RC;
-	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_INIT,
-		.port_num = path->port_num,
-		.qp_access_flags = (unsigned int)access,
-		.ah_attr = path->ah_attr,
-		.path_mtu = path->path_mtu,
-		.dest_qp_num = peer,
-		.max_dest_rd_atomic = 1,
-		.max_rd_atomic = 1,
-		.min_rnr_timer = 12,
-		.timeout = 14,
-	};
-
-	must(!ibv_modify_qp(qp, &attr,
-			    IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS),
-	     "INIT");
-	attr.qp_state = IBV_QPS_RTR;
-	must(!ibv_modify_qp(qp, &attr,
-			    IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
-				    IBV_QP_RQ_PSN |
-				    (of_rc ? IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER : 0)),
-	     "RTR");
-	attr.qp_state = IBV_QPS_RTS;
-	must(!ibv_modify_qp(qp, &attr,
-			    IBV_QP_STATE | IBV_QP_SQ_PSN |
-				    (of_rc ? IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_TIMEOUT |
-						     IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY
-					   : 0)),
-	     "RTS");
-}
-
-/*
- * From now on the two ends have QPs of this type in the place of those that they had. Returns false if
- * the device has none.
- */
-static bool pair_anew(struct ends *e, enum ibv_qp_type type, int access)
-{
-	static struct ibv_qp_attr path;
-	struct ibv_qp_init_attr init;
-	struct ibv_qp *qp = create_qp(&e->client, type);
-
-	if (!qp) {
-		told("ibv_create_qp: %s", strerror(errno));
-		return false;
-	}
-	if (!path.port_num)
-		must(!ibv_query_qp(e->client.id->qp, &path, IBV_QP_AV | IBV_QP_PORT, &init),
-		     "ibv_query_qp");
-	e->client.id->qp = qp;
-	e->server.id->qp = create_qp(&e->server, type);
-	must(e->server.id->qp, "ibv_create_qp");
-	make_ready(qp, e->server.id->qp->qp_num, &path, access);
-	make_ready(e->server.id->qp, qp->qp_num, &path, access);
-	return true;
-}
-
 /* ---- Requests ---- */
 
 static void post(struct ends *e, struct end *end, const char *what, struct ibv_send_wr wr)
@@ -110,8 +40,10 @@ void ask_uc(struct ends *e, int unused)
 	struct ibv_mr *open;
 
 	(void)unused;
-	if (!pair_anew(e, IBV_QPT_UC, 0))
+	if (!pair_anew(e, IBV_QPT_UC, 0, 1, 1)) {
+		told("ibv_create_qp: %s", strerror(errno));
 		return;
+	}
 	open = ibv_reg_mr(e->server.pd, e->server.buffer, BUFFER,
 			  IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
 	must(open, "ibv_reg_mr");
@@ -121,7 +53,7 @@ void ask_uc(struct ends *e, int unused)
 	must(!post_recv(&e->server, 4096), "ibv_post_recv");
 	tell_post(&e->client, "a message", post_send(&e->client, 64, 0));
 	watch(e, 100, 99);
-	pair_anew(e, IBV_QPT_UC, IBV_ACCESS_REMOTE_WRITE);
+	pair_anew(e, IBV_QPT_UC, IBV_ACCESS_REMOTE_WRITE, 1, 1);
 	reach(e, "a WRITE", IBV_WR_RDMA_WRITE, open->rkey, 0);
 	reach(e, "a WRITE with a wrong key", IBV_WR_RDMA_WRITE, open->rkey ^ 0x5500, 0);
 	must(!post_recv(&e->server, 4096), "ibv_post_recv");
@@ -132,7 +64,7 @@ void ask_uc(struct ends *e, int unused)
 	tell_post(&e->client, "a message after that", post_send(&e->client, 64, 0));
 	watch(e, 100, 99);
 	reach(e, "a READ", IBV_WR_RDMA_READ, open->rkey, 0);
-	pair_anew(e, IBV_QPT_UC, 0);
+	pair_anew(e, IBV_QPT_UC, 0, 1, 1);
 	ibv_destroy_qp(e->server.id->qp);
 	tell_post(&e->client, "a message to nobody", post_send(&e->client, 64, 0));
 	watch(e, 100, 99);
@@ -150,7 +82,7 @@ static struct ibv_mw *allocate(const struct end *end, enum ibv_mw_type type)
 
 static void pair_rc(struct ends *e)
 {
-	pair_anew(e, IBV_QPT_RC, IBV_ACCESS_REMOTE_WRITE);
+	pair_anew(e, IBV_QPT_RC, IBV_ACCESS_REMOTE_WRITE, 1, 1);
 }
 
 /* Binds a window of type 1 to the first bytes of a region. Its key is a new one, whatever comes of it. */
