@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""--device adapter: what an adapter refuses, or does otherwise than soft-RoCE; each with its neighbour that is right. And our
-programs on it: each stage and example, with --strict."""
+"""Our programs on --device adapter: each stage and example, with --strict."""
 
 from __future__ import annotations
 
@@ -8,93 +7,9 @@ import re
 
 import pytest
 from live.table import STAGES, Stage
-from sim.simulation import TOP, Run, pair, simulate
-from sim.test_device import BY_NAME, ends
+from sim.simulation import Run, pair, simulate
+from sim.test_device import BY_NAME
 from sim.test_examples_sweep import PAIRS, play
-
-SEEDS = range(1, 25)
-
-
-def adapter(question: str, device: str = "adapter", seed: int = 1) -> str:
-    """What adapter.c of verbs-sim's tests prints."""
-    return simulate([["build/tests/sim/adapter", *question.split()]], "--device", device, "--seed", str(seed)).out
-
-
-def probe(question: str) -> str:
-    """What the probe prints, without times."""
-    return re.sub(r"^ *[0-9.]+ ms +", "", simulate([["build/tests/probe", "192.0.2.1", question]], "--device", "adapter").out, flags=re.MULTILINE)
-
-
-SENT = "client: s success\n"
-FATAL, REFUSED, FLUSHED = "local work queue catastrophic error\n", "client: s remote invalid request error\n", "client: s Work Request Flushed Error\n"
-
-
-@pytest.mark.parametrize(
-    "question, roce, on_adapter",
-    [
-        ("fill 1", "12, 12\n", "4, 1\n"),  # a queue of 4, and again when one completion has been polled
-        ("fill 4", "12, 12\n", "4, 4\n"),  # which is of the last one, as the others have none
-        ("overrun 2", 3 * SENT, 3 * SENT),
-        ("overrun 4", 4 * SENT + "CQ error\n", 2 * SENT + "CQ error\n" + FATAL),  # soft-RoCE's ring has three places
-        ("write-wrongly 0", SENT, SENT),
-        ("write-wrongly 1", "client: s remote access error\n", "client: s remote access error\nlocal access violation work queue error\n"),
-        ("write-wrongly 2", REFUSED, REFUSED + "invalid request local work queue error\n"),
-        ("write-here 0", SENT + "server: r success\n", SENT + "server: r success\n"),
-        ("write-here 1", "client: s remote operation error\nserver: r local QP operation error\n", "client: s remote operation error\nserver: r local protection error\n"),
-        ("write-here 2", SENT, SENT),
-        ("write-here 3", "client: s local protection error\n", "client: s local protection error\n"),
-        ("read-twice 0", REFUSED + FLUSHED, REFUSED + FLUSHED + "invalid request local work queue error\n"),
-        ("read-twice 2", 2 * SENT, 2 * SENT),
-        ("lose-peer 0", "remote access error after 0 s\n", "remote access error after 0 s\n"),
-        ("lose-peer 6", "transport retry counter exceeded after 16 s\n", "transport retry counter exceeded after 3 s\n"),  # of 0.54 s, seven times
-        ("lose-peer 7", "", "transport retry counter exceeded after 4 s\n"),  # soft-RoCE: forever
-    ],
-)
-def test_an_adapter_refuses(question: str, roce: str, on_adapter: str) -> None:
-    assert (adapter(question, "roce"), adapter(question)) == (roce, on_adapter)
-
-
-@pytest.mark.parametrize(
-    "question, of_all, refused",
-    [
-        ("read-twice 1", {2 * SENT, SENT + REFUSED + "local access violation work queue error\n"}, True),  # if both are under way
-        ("send-what-is-read 0", {2 * SENT + "o\n", 2 * SENT + "n\n"}, True),
-        ("send-what-is-read 1", {2 * SENT + "n\n"}, False),
-    ],
-)
-def test_some_orders_are_refused(question: str, of_all: set[str], refused: bool) -> None:
-    """READs overlap what is behind them, unless it is fenced."""
-    assert {adapter(question, seed=seed) for seed in SEEDS} == of_all
-    assert len({adapter(question, "roce", seed) for seed in SEEDS}) == 1 and (len(of_all) > 1) == refused
-
-
-def test_a_write_arrives_in_any_order() -> None:
-    """Not only from anywhere on in a circle: so often those that are there begin anew."""
-    most = {device: max(int(adapter("watch-write 0", device, seed)) for seed in SEEDS) for device in ("roce", "adapter")}
-    assert most == {"roce": 1, "adapter": 2}
-
-
-@pytest.mark.parametrize(
-    "question, said",
-    [
-        ("foreign-send", "local protection error"),
-        ("foreign-recv", "receive completed: local protection error"),
-        ("too-long", "receive completed: local length error"),
-        ("own-write", "the WRITE has arrived"),
-        ("steps", "RESET to RTS: Invalid argument"),
-        ("regions", "a page that is not there, no right: Bad address"),
-    ],
-)
-def test_it_answers_the_probe(question: str, said: str) -> None:
-    assert said in probe(question)
-
-
-def test_completions_of_a_destroyed_qp_vanish() -> None:
-    assert ends("poll-late", "adapter") == "" and "success" in ends("poll-late", "roce")
-
-
-def test_all_is_granted_as_asked() -> None:
-    assert ends("five", "adapter") == "sends 5, receives 5, inline 60, CQ 5, pool 5\n"
 
 
 def test_a_killed_peer_shows_in_two_ways() -> None:
@@ -105,16 +20,6 @@ def test_a_killed_peer_shows_in_two_ways() -> None:
         assert run.statuses[1] == 1 and run.exit not in (120, 121, 124), run.why()
         said |= {*re.findall("the server left|remote access error", run.err)}
     assert said == {"the server left", "remote access error"}
-
-
-def test_each_trait_has_its_evidence() -> None:
-    """Questions that are asked, and pages that there are."""
-    rows = re.findall(r'^\tTRAIT\([^,]+, [^,]+,\s+"([^"]+)"', (TOP / "tools/verbs-sim/device/traits.c").read_text(), re.MULTILINE)
-    questions = {*re.findall(r'^\t\{ "([\w-]+)", ask_', (TOP / "tools/verbs-sim/tests/probe/probe.c").read_text(), re.MULTILINE)}
-    asked = {word for row in rows for words in re.findall(r"\bprobe ([\w, -]+)", row) for word in words.split(", ")}
-    assert len(rows) > 70 and asked <= questions, asked - questions
-    for row in rows:
-        assert all((TOP / page).exists() for page in re.findall(r"\bdocs/[\w.]+", row)), row
 
 
 # ---- Our programs ----

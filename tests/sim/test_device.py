@@ -1,106 +1,16 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Devices as --device describes them: traits of an adapter, limits, values of Linux 6.12; several devices, ports and GIDs, among
-which a program has to choose."""
+"""Devices as --device describes them, and our programs: limits; several devices, ports and GIDs, among which one has to be chosen."""
 
 from __future__ import annotations
 
 import re
-import subprocess
 from itertools import count
-from pathlib import Path
 
 import pytest
-from sim.simulation import ADDRESS, OF_ITS_OWN, TOP, Run, pair, simulate
 from live.table import STAGES, Stage
+from sim.simulation import ADDRESS, OF_ITS_OWN, Run, pair, simulate
 
 BY_NAME = {stage.name: stage for stage in STAGES}
-BREAK_OFFS = range(1, 25)  # seeds
-
-
-def ends(question: str, device: str, *options: str) -> str:
-    """What a program with both ends of a connection says."""
-    return simulate([["build/tests/sim/ends", question]], "--device", device, *options).out
-
-
-# ---- Traits ----
-
-
-@pytest.mark.parametrize(
-    "device, granted",
-    [
-        ("roce", "sends 5, receives 5, inline 60, CQ 7, pool 7"),  # a power of two less one
-        ("iwarp", "sends 5, receives 5, inline 60, CQ 8, pool 5"),
-        ("roce,rounds_wr=1,inline_piece=100,rounds_cq=1,rounds_srq=0", "sends 8, receives 8, inline 100, CQ 15, pool 5"),  # one slot of its ring stays free
-    ],
-)
-def test_what_is_granted(device: str, granted: str) -> None:
-    assert ends("five", device) == f"{granted}\n"
-
-
-@pytest.mark.parametrize(
-    "question, trait, without, with_it",
-    [
-        ("poll-late", "roce,forgets_finished", "client: s success\nserver: r success\n", ""),
-        ("post-late", "roce,flushes_late", "", "server: r Work Request Flushed Error\n"),
-        ("state", "iwarp,tells_state", "unknown\n", "RTS\n"),
-    ],
-)
-def test_a_trait(question: str, trait: str, without: str, with_it: str) -> None:
-    assert (ends(question, f"{trait}=0"), ends(question, f"{trait}=1")) == (without, with_it)
-
-
-def test_linux_6_12() -> None:
-    """As docs/drivers.md has it: seven attempts of 0.54 s, and not of 2.3 s; a receive that is lost when its message breaks off."""
-    for device, seconds in (("roce", 16), ("roce-6.12", 3)):
-        said = ends("send-in-vain", device, "--fail", "0:ibv_post_send:1:SILENCE")
-        assert said == f"transport retry counter exceeded after {seconds} s\n"
-    outs = {ends("break-off", "roce-6.12", "--seed", str(seed)) for seed in BREAK_OFFS}
-    assert outs == {"server: r success\n", ""}
-    assert (ends("post-late", "roce-6.12"), ends("state", "iwarp-6.12")) == ("server: r Work Request Flushed Error\n", "RTS\n")
-
-
-@pytest.mark.parametrize("device", ["roce", "iwarp"])
-def test_a_message_that_was_sent_arrives_though_its_sender_leaves(device: str) -> None:
-    assert {ends("send-and-leave", device, "--seed", str(seed)) for seed in range(20)} == {"server: r success\n"}
-
-
-def test_an_answer_is_lost_with_its_host() -> None:
-    """Unless it was there already."""
-    said = {ends("lose-answer", "roce", "--fail", "0:ibv_query_device:1:SILENCE", "--seed", str(seed)) for seed in range(1, 21)}
-    assert said == {f"received: success, sent: {sent}\n" for sent in ("success after 0 s", "transport retry counter exceeded after 16 s")}
-
-
-def answers(question: str, device: str) -> list[str]:
-    """Of the probe, sorted, without times, and without the event whose time no question tells."""
-    out = simulate([["build/tests/probe", ADDRESS, question]], "--device", f"{device},name=one").out
-    return sorted(line for line in re.findall(r"^ *[\d.]+ ms +(.*)$", out, re.M) if "TIMEWAIT_EXIT" not in line)
-
-
-@pytest.mark.parametrize("kind, other", [("roce", "roce-6.12"), ("roce-6.12", "roce")])
-def test_what_a_device_has_answered_makes_it(kind: str, other: str, tmp_path: Path) -> None:
-    """The file of make probe, read by a device of another kind, in whose place each answer is what it was."""
-    run = simulate([["tools/verbs-sim/tests/probe/ask", "build/tests/probe", ADDRESS, str(tmp_path / "file")]], "--device", kind)
-    assert not run.exit and (tmp_path / "file").read_text().startswith("device rxe0\nkernel Linux "), run.why()
-    for question in "attributes caps pool pool-torn solicited accept reject leave bad-key region-gone too-long".split():
-        assert answers(question, f"{other}={tmp_path}/file") == answers(question, kind)
-    assert answers("bad-key", other) != answers("bad-key", kind)
-
-
-@pytest.mark.parametrize("device", ["roce", "iwarp"])
-def test_what_is_left_in_a_context_that_is_closed(device: str) -> None:
-    run = simulate([["build/tests/sim/ends", "close-early"]], "--device", device)
-    assert (run.exit, run.out, run.left) == (121, "0\n", "1 CQ of program 0, 1 PD of program 0"), run.why()
-
-
-@pytest.mark.parametrize("device, places", [("roce", "0 -1 -1"), ("roce,port=active/1024,port=active/1024", "0 0 -1"), ("iwarp", "-1 -1 -1")])
-def test_partition_keys_of_its_ports(device: str, places: str) -> None:
-    assert ends("pkeys", device) == f"{places} No such file or directory\n"
-
-
-def test_a_partition_key_that_cannot_be_found() -> None:
-    assert ends("pkeys", "roce", "--fail", "0:ibv_get_pkey_index:1") == "-1 -1 -1 No such file or directory\n"
-
-
 # A stage that needs it, and the calls of which one fails if there is less.
 LIMITS = [
     ("max_qp", "ping-sr-3", "rdma_create_qp"),
@@ -234,12 +144,3 @@ def test_what_it_cannot_choose(side: str, devices: list[str], words: str, status
     """The server may find out when a client comes."""
     run = choose(devices, words, *(["client"] if side == "client" else ["server"]))
     assert run.statuses == [status] and said in run.err, run.why()
-
-
-@pytest.mark.parametrize(
-    "device", ["nothing", "roce,max_qp", "roce,max_qp=x", "roce,port=active/100", "roce,gid=1/0/v2/x", "roce,address=x", "roce-6", "iwarp,name=a/b"]
-)
-def test_wrong_devices(device: str) -> None:
-    argv = ["tools/verbs-sim/verbs-sim", "--device", device, "--", "true"]
-    done = subprocess.run(argv, cwd=TOP, capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 2 and f"--device {device}: " in done.stderr

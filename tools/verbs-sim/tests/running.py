@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What rows over the simulated device have in common, here and in tests/sim: the transports, and this machine's counter."""
+"""What rows over the simulated device have in common, here and in tests/sim."""
 
 from __future__ import annotations
 
 import functools
 import signal
 import subprocess
+from pathlib import Path
 
 import pytest
 
-from verbs_sim import TOP, Run
+from verbs_sim import TOP, Run, read, simulate
 
 TRANSPORTS: dict[str, list[str]] = {"RoCE": [], "iWARP": ["--iwarp"]}  # options of verbs-sim
 
@@ -24,3 +25,25 @@ def skip_if_real(run: Run) -> None:
     """A run of a program that saw real time, as verbs-sim has to say."""
     if not counter_traps() and "which shows real time on this machine" in run.err:
         pytest.skip("this machine shows real time to programs that read the processor's counter")
+
+
+def sweep(which: str, programs: list[list[str]]) -> tuple[int, list[str]]:
+    """The exit status, and what verbs-sim printed."""
+    words = [word for program in programs for word in [":::", *program]][1:]
+    argv = ["tools/verbs-sim/verbs-sim", "--quiet", "--sweep", which, "--", *words]
+    done = subprocess.run(argv, cwd=TOP, capture_output=True, text=True, timeout=120, check=False)
+    return done.returncode, [line for line in done.stderr.splitlines() if line.startswith("verbs-sim:")]
+
+
+def steps(tmp_path: Path, *lines: str, seed: int = 1) -> Run:
+    """A run of them, each on a line."""
+    file = tmp_path / "steps"
+    file.write_text("".join(f"{line}\n" for line in lines))
+    argv = ["tools/verbs-sim/verbs-sim", "--seed", str(seed), "--steps", str(file)]
+    done = subprocess.run(argv, cwd=TOP, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False)
+    return read(argv, done.returncode, done.stdout, done.stderr)
+
+
+def ends(question: str, device: str, *options: str) -> str:
+    """What a program with both ends of a connection says."""
+    return simulate([["build/tests/sim/ends", question]], "--device", device, *options).out

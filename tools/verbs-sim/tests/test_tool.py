@@ -1,0 +1,365 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""verbs-sim itself: what it reports of programs that are not as they should be, its exit statuses, and its options."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from running import ends, skip_if_real, steps, sweep
+from verbs_sim import TOP, Run, simulate
+
+
+def small(which: str, *options: str) -> Run:
+    """One of the small programs."""
+    return simulate([["build/tests/sim/programs", which]], *options)
+
+
+@pytest.mark.parametrize("which, status, said", [("room", 0, ""), ("use-after-end", 9, "Invalid read of size 1")])
+def test_under_valgrind(which: str, status: int, said: str) -> None:
+    if not shutil.which("valgrind"):
+        pytest.skip("valgrind is not there")
+    run = simulate([["valgrind", "-q", "--error-exitcode=9", "build/tests/sim/programs", which]])
+    assert run.statuses == [status] and said in run.err and run.out == small(which).out, run.why()
+
+
+@pytest.mark.parametrize("what", ["task", "object"])
+def test_it_looks_at_nothing_else(what: str) -> None:
+    """A search through all that there is would make a run of many connections take the square of their number."""
+    done = subprocess.run(["build/tests/sim/search", what], cwd=TOP, capture_output=True, text=True, timeout=60, check=False)
+    assert not done.returncode, done
+
+
+@pytest.mark.parametrize(
+    "mistake, said",
+    [
+        ("link-twice", "!(&task)->link.tqe_prev"),
+        ("unlink-twice", "(&task)->link.tqe_prev"),
+        ("destroy-twice", "core/ledger.c:"),
+        ("destroy-needed", "!object->users"),
+        ("free-twice", "core/ledger.c:"),
+        ("count-below-zero", "(count) > 0"),
+    ],
+)
+def test_what_core_does_not_do(mistake: str, said: str) -> None:
+    """Each would spoil the world, and be noticed much later or never."""
+    done = subprocess.run(["build/tests/sim/search", mistake], cwd=TOP, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 125 and done.stdout.startswith("the simulation is wrong: ") and said in done.stdout, done
+
+
+@pytest.mark.parametrize("who", ["", "leave"], ids=["program", "runner"])
+@pytest.mark.parametrize("what, said", [("list", "core/ledger.c:"), ("users", "device/objects.c:")])
+def test_a_world_that_is_spoiled_ends_the_run(what: str, said: str, who: str) -> None:
+    """Whoever notices it. The other program sleeps, and would wait for its turn forever."""
+    run = simulate([["build/tests/sim/programs", "await-sigterm"], ["build/tests/sim/broken", what, *who.split()]])
+    assert run.exit == 125 and run.reason.startswith("the simulation is wrong: ") and said in run.reason, run.why()
+
+
+@pytest.mark.parametrize(
+    "which, status, said",
+    [
+        ("forget", 121, "left over: 1 cm_id of program 0, 1 event channel of program 0"),
+        ("lock-twice", 120, "all sleep forever"),
+        ("unknown-wait", 122, "flock is not simulated, which program 0 calls from build/tests/sim/programs+0x"),
+        ("unknown-opcode", 122, "ibv_post_send of the opcode 10 is not simulated, which program 0 calls from "),
+        ("spin", 123, "program 0, thread 0 has made no call for 1 s"),
+        ("crash", 134, "status 134"),
+        ("restarted", 120, "status 143, calls"),  # the signal alone does not end its read
+        ("await-sigterm", 120, "status 0, calls"),
+    ],
+)
+def test_what_it_reports(which: str, status: int, said: str) -> None:
+    argv = ["tools/verbs-sim/verbs-sim", "--limit", "1", "--", "build/tests/sim/programs", which]
+    done = subprocess.run(argv, cwd=TOP, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == status, done.stderr
+    assert said in done.stderr
+
+
+@pytest.mark.parametrize(
+    "tool, which, status, said",
+    [
+        ("thread", "race", 0, "status 0"),
+        ("thread", "data-race", 66, "data race"),
+        ("address", "race", 0, "status 0"),
+        ("address", "use-after-end", 1, "heap-use-after-free"),  # which ends it before its channel
+    ],
+)
+def test_sanitizers_see_what_programs_do(tool: str, which: str, status: int, said: str) -> None:
+    """And nothing of what the simulation does."""
+    for seed in range(3):
+        argv = ["tools/verbs-sim/verbs-sim", "--seed", str(seed), "--", f"build/tests/sim/programs-{tool}", which]
+        done = subprocess.run(argv, cwd=TOP, capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == status and said in done.stderr, done.stderr
+
+
+SLEEPS = "pthread_join read poll select epoll_wait write pthread_cond_wait sem_wait pause rdma_get_cm_event ibv_get_async_event"
+
+
+@pytest.mark.parametrize(
+    "which, calls",
+    [("lock-twice", ["pthread_mutex_lock"]), ("sleep-everywhere", SLEEPS.split())],  # the second ends at SIGTERM
+)
+def test_it_says_who_sleeps_where(which: str, calls: list[str]) -> None:
+    run = small(which)
+    said = re.findall(r"^verbs-sim: program 0, thread (\d+) sleeps in (\w+)$", run.err, re.M)
+    assert run.exit == 120 and {*said} == {(str(i), call) for i, call in enumerate(calls)}, run.why()
+
+
+@pytest.mark.parametrize("device", ["roce", "iwarp"])
+@pytest.mark.parametrize(
+    "which, sleeps, reason",
+    [
+        ("lose-wake-up", "ibv_get_cq_event", r"CQ \d is armed for the next one, and has completions: no event tells of them"),
+        ("forget-to-arm", "ibv_get_cq_event", r"CQ \d is not armed, and has completions: no event tells of them"),
+        ("read-no-event", "pause", r"an event of event channel \d is not read"),
+    ],
+)
+def test_it_says_why_nobody_wakes(which: str, sleeps: str, reason: str, device: str) -> None:
+    run = simulate([["build/tests/sim/ends", which]], "--device", device)
+    lines = run.err.splitlines()
+    assert run.exit == 120 and lines[0] == f"verbs-sim: program 0, thread 0 sleeps in {sleeps}", run.why()
+    assert len(lines) == 2 and re.fullmatch(f"verbs-sim: program 0: {reason}", lines[1]), run.why()
+
+
+@pytest.mark.parametrize(
+    "which, out",
+    [
+        ("hour", "3600 s, 3600 s\n"), ("count-hour", "3600.000000 s\n"), ("spin-on-memory", "set\n"), ("free-early", "EBUSY\n"), ("tick", "3 ticks\n"),
+        ("ring", "3 s, 0 750000 us of 1 s\n"), ("spin-lock", "300\n"), ("wake-parent", "woken\n"), ("across", "::ffff:192.0.2.7, ECONNREFUSED\n"),
+        ("fork", "child: 7\n"), ("interrupted", "EINTR\n"), ("lock-stdout", "aa\naa\n"), ("compute", "0 ms\n"), ("print-errno-late", "ENXIO\n"),
+    ],
+)  # fmt: skip
+def test_what_programs_see(which: str, out: str) -> None:
+    run = small(which)
+    if which == "count-hour":
+        skip_if_real(run)
+    assert (run.exit, run.out) == (0, out), run.why()
+
+
+def test_tcp_accepts_what_nobody_reads_once() -> None:
+    run = small("write-to-nobody")
+    assert (run.exit, run.out) == (128 + 13, "accepted\n"), run.why()
+
+
+def test_a_seed_decides_a_race() -> None:
+    """Three threads have six orders."""
+    outs = [small("race", "--seed", str(seed)).out for seed in range(60)]
+    assert {"".join(sorted(out)) for out in outs} == {"abc"} and len({*outs}) == 6
+
+
+ODD = "build/tests/sim/programs"
+COUNT = "echo >>$RUNS; case $(wc -l <$RUNS) in"  # for sh -c: which run this is
+LEAVE_THEN_CRASH = f"{COUNT} 2) exec {ODD} forget;; 3) kill -SEGV $$;; esac"
+
+
+@pytest.mark.parametrize(
+    "options, programs, status, runs",
+    [
+        ("--seeds 5-7", [[ODD, "tick"]], 0, 3),
+        ("-q --seeds 5-7", [[ODD, "tick"]], 0, 1),
+        ("--seeds 5-7", [[ODD, "forget"]], 121, 3),
+        ("-q --seeds 5-7", [[ODD, "forget"]], 121, 2),  # the first, and the last
+        ("-q --seeds 5-7 --leaks report", [[ODD, "forget"]], 0, 1),
+        ("--seeds 5-7", [[ODD, "crash"]], 134, 1),
+        ("--seeds 5-9", [[ODD, "forget"], ["sh", "-c", f"{COUNT} 3) exit 4;; esac"]], 4, 3),
+        ("-q --seeds 5-9", [[ODD, "forget"], ["sh", "-c", f"{COUNT} 3) exit 4;; esac"]], 4, 2),
+        ("-q --sweep 1", [["sh", "-c", LEAVE_THEN_CRASH], [ODD, "tick"]], 139, 2),
+        ("-q --sweep 0", [[ODD, "forget"]], 121, 1),  # without a fault
+        ("-q --sweep 0 --leaks report", [[ODD, "forget"]], 0, 0),
+        ("-q --sweep 1", [["sh", "-c", f"{ODD} tick; true"]], 0, 0),  # what it starts is program 1
+        ("--sweep 2", [[ODD, "tick"]], 2, 1),  # there is none
+    ],
+)  # fmt: skip
+def test_the_worst_of_many_runs(options: str, programs: list[list[str]], status: int, runs: int, tmp_path: Path) -> None:
+    """What is left over ends nothing, and hides nothing."""
+    words = [word for program in programs for word in [":::", *program]][1:]
+    argv, env = ["tools/verbs-sim/verbs-sim", *options.split(), "--", *words], {**os.environ, "RUNS": str(tmp_path / "runs")}
+    done = subprocess.run(argv, cwd=TOP, env=env, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr.count(", hash ")) == (status, runs), done.stderr
+
+
+# How a program may end, what that makes of the exit status, and that of a server, which may wait until it is told to stop.
+ENDS: dict[str, tuple[list[str], int, int]] = {
+    "ends": (["true"], 0, 0),
+    "leaks": ([ODD, "forget"], 121, 121),
+    "does-wrong": (["build/tests/sim/ends", "small-cq"], 124, 124),
+    "fails": (["sh", "-c", "exit 3"], 3, 3),
+    "is-killed": (["sh", "-c", "kill -KILL $$"], 137, 137),
+    "waits": ([ODD, "await-sigterm"], 120, 0),
+    "hangs": ([ODD, "lock-twice"], 120, 120),  # also when it gets SIGTERM
+    "is-not-simulated": ([ODD, "unknown-wait"], 122, 122),
+}
+FINDINGS = (0, 121, 124)  # behind any failure, from the least on
+
+
+@pytest.mark.parametrize("server", ENDS)
+@pytest.mark.parametrize("client", ENDS)
+def test_the_exit_status_of_each_combination(server: str, client: str) -> None:
+    both = [ENDS[server][2], ENDS[client][1]]
+    due = 122 if 122 in both else next((status for status in both if status not in FINDINGS), max(both))
+    run = simulate([ENDS[server][0], ENDS[client][0]])
+    assert run.exit == due, run.why()
+    lax = simulate([ENDS[server][0], ENDS[client][0]], "--leaks", "ignore", "--allow", "cq-overrun")
+    assert lax.exit == (0 if due in FINDINGS else due) and lax.left == "ignored" and not lax.wrong, lax.why()
+
+
+@pytest.mark.parametrize("which", ENDS)
+def test_the_exit_status_of_one(which: str) -> None:
+    run = simulate([ENDS[which][0]])
+    assert run.exit == ENDS[which][1], run.why()
+
+
+@pytest.mark.parametrize(
+    "expected, program, status, wrong",
+    [
+        ("0:134", "programs crash", 0, ""),
+        ("0:133", "programs crash", 134, ""),
+        ("1:134", "programs crash", 134, ""),
+        ("0:133 --expect 0:134", "programs crash", 0, ""),
+        ("0:3", "programs tick", 124, "program 0: status: it ended with 0, and --expect says otherwise"),
+        ("0:0", "programs tick", 0, ""),
+        ("0:0", "programs forget", 121, ""),
+        ("0:143", "programs restarted", 120, ""),
+    ],
+)
+def test_a_status_on_purpose(expected: str, program: str, status: int, wrong: str) -> None:
+    run = simulate([[f"build/tests/sim/{program.split()[0]}", *program.split()[1:]]], "--expect", *expected.split())
+    assert (run.exit, run.wrong) == (status, wrong) and f"--expect {expected}" in run.command, run.why()
+
+
+@pytest.mark.parametrize(
+    "options, which, status, names, failures",
+    [
+        ("--sweep 0", "tick", 0, ["seed 1", "seed 1 --fail 0:1", "seed 1 --fail 0:2", "seed 1 --fail 0:3", "seed 1 --fail 0:4"], {}),
+        ("--seeds 2-4", "forget", 121, ["seed 2", "seed 3", "seed 4"], {"seed 2": "1 cm_id", "seed 3": "1 cm_id", "seed 4": "1 cm_id"}),
+        ("--seeds 2-4", "lock-twice", 120, ["seed 2"], {"seed 2": "program 0, thread 0 sleeps in pthread_mutex_lock"}),
+    ],
+)
+def test_a_case_for_each_run(options: str, which: str, status: int, names: list[str], failures: dict[str, str], tmp_path: Path) -> None:
+    file = tmp_path / "junit.xml"
+    argv = ["tools/verbs-sim/verbs-sim", "-q", *options.split(), "--junit", str(file), "--", ODD, which, ":::", "true", '<&">']
+    done = subprocess.run(argv, cwd=TOP, capture_output=True, text=True, timeout=60, check=False)
+    suite = ElementTree.parse(file).getroot()
+    cases = {case.attrib["name"]: case for case in suite}
+    assert done.returncode == status and [*cases] == names and {case.attrib["classname"] for case in suite} == {f'{ODD} {which} ::: true <&">'}
+    said = {name: case.findtext("failure", "") for name, case in cases.items() if len(case)}
+    assert said.keys() == failures.keys() and all(failures[name] in text for name, text in said.items()), said
+    assert (suite.attrib["tests"], suite.attrib["failures"]) == (str(len(names)), str(len(failures)))
+
+
+def test_a_file_that_cannot_be_written() -> None:
+    argv = ["tools/verbs-sim/verbs-sim", "--junit", "/dev/full", "--", ODD, "tick"]
+    assert subprocess.run(argv, cwd=TOP, capture_output=True, timeout=60, check=False).returncode == 125
+
+
+def test_its_version() -> None:
+    done = subprocess.run(["tools/verbs-sim/verbs-sim", "--version"], cwd=TOP, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0 and re.fullmatch(r"verbs-sim [\d.]+, commit [0-9a-f]+(-dirty)?\n", done.stdout), done
+
+
+def test_findings_have_names() -> None:
+    """--help has those that the sources have."""
+    sources = "".join(file.read_text() for file in sorted((TOP / "tools/verbs-sim").glob("*/*.c")))
+    names = {text.split(": ")[0] for text in re.findall(r'\tsim_blame\([^;]*?"([^"]*)"', sources)}
+    text = subprocess.run(["tools/verbs-sim/verbs-sim", "--help"], cwd=TOP, capture_output=True, text=True, timeout=60, check=True).stdout
+    listed = re.search(r"--allow FINDING .*\n +([a-z -]+)\n", text)
+    assert listed and listed[1].split() == sorted(names), text
+
+
+@pytest.mark.parametrize("fault, calls", [("0:read:4", 3), ("0:4", 3), ("1:1", 0), ("0:read:3:PORT_ERR", None), ("0:3:PORT_ERR", None)])
+def test_a_fault_that_does_not_happen(fault: str, calls: int | None) -> None:
+    run = small("tick", "--fail", fault)
+    said = re.findall(r"^verbs-sim: --fail (\S+) did not happen: program \d made (\d+) such calls$", run.err, re.M)
+    assert not run.exit and said == ([] if calls is None else [(fault, str(calls))]), run.why()
+
+
+def test_an_asynchronous_event() -> None:
+    run = small("async-event", "--fail", "0:3:PORT_ERR")
+    assert (run.exit, run.out) == (0, "port error, port 1\n"), run.why()
+
+
+def test_who_may_wait_until_told_to_stop() -> None:
+    """A server. That a client has to be told is a failure, also if it then ends with 0."""
+    programs = [["build/tests/sim/programs", "await-sigterm"]] * 2
+    both, first = simulate(programs, "--servers", "2"), simulate(programs)
+    assert (both.exit, both.statuses) == (0, [0, 0]), both.why()
+    assert (first.exit, first.statuses, first.told) == (120, [0, 0], [0, 1]), first.why()
+
+
+def test_a_sweep_reports_each_run_that_went_wrong() -> None:
+    """The program uses what it did not get."""
+    status, lines = sweep("0", [["build/tests/sim/programs", "free-early"]])
+    assert status == 128 + 11 and lines[-1].endswith(f"{len(lines) - 1} not as they should be"), lines
+    assert any("status 139" in line and "fault: OPEN_UVERBS failed" in line for line in lines), lines
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["--device roce=/no/file -- true", "--sweep x -- true", "--servers x -- true", "--seed x -- true", "--seeds 5-4 -- true", "--fail 1 -- true", "--fail 0:1:NOTHING -- true", "--fail 0:rdma_connect -- true", "--fail 0:no_such_call:1 -- true", "--fail 0:sem_post:1 -- true", "--fail 0:1:REJECTED=x -- true", "--strategy x -- true", "--limit -1 -- true", "--leaks x -- true", "--allow x -- true", "--allow -- true", "--expect 1 -- true", "--expect 0:1x -- true", "--", "-- :::", "-- true :::"],
+)
+def test_wrong_usage(words: str) -> None:
+    done = subprocess.run(["tools/verbs-sim/verbs-sim", *words.split()], cwd=TOP, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2 and "see verbs-sim --help" in done.stderr
+
+
+def test_the_library_alone() -> None:
+    env = {**os.environ, "LD_PRELOAD": str(TOP / "tools/verbs-sim/libverbs-sim.so")}
+    done = subprocess.run([ODD, "tick"], cwd=TOP, env=env, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 127 and 'start the program by "verbs-sim -- PROGRAM"' in done.stderr, done.stderr
+
+
+def test_a_program_that_does_not_exist() -> None:
+    assert simulate([["./no-such-program"]]).exit == 127
+
+
+@pytest.mark.parametrize(
+    "which, wrong",
+    [
+        ("read-into-own", "a READ over iWARP into memory without IBV_ACCESS_REMOTE_WRITE"),
+        ("read-into-own", "a READ over iWARP into several pieces: only the first is filled"),
+        ("unprepared", "a QP is connected before a receive is posted"),
+        ("unprepared", "retry_count is 0: none, or forever on soft-RoCE"),
+        ("unprepared", "no retries where there is no receive: rnr_retry_count is 0"),
+        ("chains", "a receive has memory of one that is posted"),
+        ("small-cq", "a CQ of 1 entries may get 16 completions"),
+        ("free-posted", "memory is freed while it is posted"),
+        ("deregister-posted", "memory is deregistered while it is posted"),
+        ("deregister-flushed", "memory is deregistered while it is posted"),
+        ("inline", "a request has 1 bytes inline, and its QP was granted 0"),
+        ("change-sent", "the memory of a send or WRITE has changed before it was complete"),
+    ],
+)
+def test_what_works_only_by_chance(which: str, wrong: str) -> None:
+    """The device puts up with it."""
+    device = "iwarp" if which in ("read-into-own", "inline") else "roce"
+    strict, lax = (simulate([["build/tests/sim/ends", which]], option, "--device", device) for option in ("--strict", "--trace"))
+    assert strict.exit == 124 and re.search(rf"program 0: [a-z-]+: {re.escape(wrong)}", strict.wrong), strict.why()
+    assert lax.exit != 124 or which == "small-cq", lax.why()
+
+
+def test_a_flush_that_was_polled_is_over() -> None:
+    run = simulate([["build/tests/sim/ends", "deregister-polled"]], "--strict")
+    assert "deregistered" not in run.wrong and "server: r Work Request Flushed Error" in run.out, run.why()
+
+
+def test_a_completion_queue_that_overruns() -> None:
+    run = simulate([["build/tests/sim/ends", "small-cq"]])
+    assert (run.exit, run.wrong) == (124, "program 0: cq-overrun: a CQ of 1 entries overruns"), run.why()
+
+
+@pytest.mark.parametrize("program", ["programs", "programs-address", "programs-thread"])
+def test_an_allocation_that_fails(program: str) -> None:
+    """With each sanitizer; a failure is of the program alone."""
+    run = simulate([[f"build/tests/sim/{program}", "allocate"]], "--fail", "0:malloc:2")
+    assert (run.exit, run.out, run.fault) == (0, "good, failed\n", "malloc failed: Cannot allocate memory"), run.why()
+
+
+def test_a_step_sees_each_line_on_stdout(tmp_path: Path) -> None:
+    """Though it is a file, of which C's library would make a block-buffered stream."""
+    run = steps(tmp_path, f"start {ODD} await-sigterm", "until 0 out 1 ready", "signal 0 SIGKILL")
+    assert (run.exit, run.out) == (137, "ready\n"), run.why()
