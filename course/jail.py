@@ -91,7 +91,7 @@ def prepare() -> None:
     make_root(ROOT, SHOWN, DEVICES)
     (ROOT / "etc/alternatives").mkdir()
     (ROOT / "etc/alternatives/cc").symlink_to(os.path.realpath("/usr/bin/cc"))
-    make_root(PARTNERS, SHOWN[:1], DEVICES[:3])
+    make_root(PARTNERS, SHOWN[:2], DEVICES[:3])  # the real libraries, over the simulated kernel, look for their drivers
     (PARTNERS / INSIDE).mkdir()
     subprocess.run(["mount", "--rbind", str(ROOT), str(PARTNERS / INSIDE)], check=True)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from running import ends, skip_if_real, steps, sweep
+from running import skip_if_real, steps, sweep
 from verbs_sim import TOP, Run, simulate
 
 
