@@ -92,7 +92,7 @@ bench-build: all nine ways bare-events $(BENCH)
 
 # The tools by their names: see README.md. Each finds its own files by what the link points to.
 COMMANDS = $(addprefix bin/,devices verbs-sim verbs-trace lab)
-bin/%:
+bin/%: Makefile
 	@mkdir -p $(@D)
 	@ln -sfn ../$(if $(filter lab,$*),lab/run,tools/$*/$*) $@
 
