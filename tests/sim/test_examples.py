@@ -402,3 +402,17 @@ def test_an_answer_is_compared(client: str) -> None:
     server = ["build/tests/peer", "--server", "--stage", "0", "-a", ADDRESS, "-c", "3", "-s", "64", "--garble", "1"]
     run = simulate([server, [f"build/examples/{client}", ADDRESS, "12321", "3", "64"]])
     assert run.statuses[1] == 1 and re.search("other contents|changed|differ", run.err), run.why()
+
+
+LIBRPMA = "build/examples/others/librpma"
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS.values(), ids=TRANSPORTS)
+def test_the_echo_on_librpma(transport: list[str]) -> None:
+    """Twice with the same seed, which is the same run."""
+    if not Path(TOP, LIBRPMA).exists():
+        pytest.skip(f"{LIBRPMA} is not there: librpma-dev, make others")
+    programs = [[LIBRPMA, "server", ADDRESS, "7471"], [LIBRPMA, "client", ADDRESS, "7471", "20", "64"]]
+    for seed in range(1, 6):
+        one, other = (simulate(programs, *transport, "--seed", str(seed)) for _ in "ab")
+        assert not one.exit and one.statuses == [0, 0] and one.hash == other.hash, one.why()
