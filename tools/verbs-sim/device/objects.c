@@ -27,16 +27,16 @@ bool sim_has_room(const struct sim_device *device, enum sim_kind kind)
 }
 
 /* An object of this context that needs another one, which is the context itself or a PD. */
-static void *create(enum sim_kind kind, size_t size, struct sim_context *context,
-		    struct sim_object *needed, void *user)
+static void *create_object(enum sim_kind kind, size_t size, struct sim_context *context,
+			   struct sim_object *needed, void *user)
 {
 	needed->users++;
 	context->device->used[kind]++;
 	return sim_create(kind, size, needed->program, user);
 }
 
-static void destroy(struct sim_object *object, struct sim_context *context,
-		    struct sim_object *needed)
+static void destroy_object(struct sim_object *object, struct sim_context *context,
+			   struct sim_object *needed)
 {
 	SIM_COUNT_DOWN(needed->users);
 	SIM_COUNT_DOWN(context->device->used[object->kind]);
@@ -45,7 +45,8 @@ static void destroy(struct sim_object *object, struct sim_context *context,
 
 struct sim_pd *sim_create_pd(struct sim_context *context, void *user)
 {
-	struct sim_pd *pd = create(SIM_PD, sizeof(*pd), context, &context->async.object, user);
+	struct sim_pd *pd =
+		create_object(SIM_PD, sizeof(*pd), context, &context->async.object, user);
 
 	pd->context = context;
 	return pd;
@@ -53,12 +54,12 @@ struct sim_pd *sim_create_pd(struct sim_context *context, void *user)
 
 void sim_destroy_pd(struct sim_pd *pd)
 {
-	destroy(&pd->object, pd->context, &pd->context->async.object);
+	destroy_object(&pd->object, pd->context, &pd->context->async.object);
 }
 
 struct sim_mr *sim_create_mr(struct sim_pd *pd, void *user, const struct sim_region *region)
 {
-	struct sim_mr *mr = create(SIM_MR, sizeof(*mr), pd->context, &pd->object, user);
+	struct sim_mr *mr = create_object(SIM_MR, sizeof(*mr), pd->context, &pd->object, user);
 
 	mr->pd = pd;
 	mr->key = SIM_KEY_OF_MR(mr->object.number);
@@ -68,12 +69,12 @@ struct sim_mr *sim_create_mr(struct sim_pd *pd, void *user, const struct sim_reg
 
 void sim_destroy_mr(struct sim_mr *mr)
 {
-	destroy(&mr->object, mr->pd->context, &mr->pd->object);
+	destroy_object(&mr->object, mr->pd->context, &mr->pd->object);
 }
 
 struct sim_mw *sim_create_mw(struct sim_pd *pd, enum ibv_mw_type type)
 {
-	struct sim_mw *mw = create(SIM_MW, sizeof(*mw), pd->context, &pd->object, NULL);
+	struct sim_mw *mw = create_object(SIM_MW, sizeof(*mw), pd->context, &pd->object, NULL);
 
 	mw->pd = pd;
 	mw->type = type;
@@ -84,12 +85,12 @@ struct sim_mw *sim_create_mw(struct sim_pd *pd, enum ibv_mw_type type)
 void sim_destroy_mw(struct sim_mw *mw)
 {
 	sim_unbind_mw(mw);
-	destroy(&mw->object, mw->pd->context, &mw->pd->object);
+	destroy_object(&mw->object, mw->pd->context, &mw->pd->object);
 }
 
 struct sim_ah *sim_create_ah(struct sim_pd *pd, void *user, const struct ibv_ah_attr *path)
 {
-	struct sim_ah *ah = create(SIM_AH, sizeof(*ah), pd->context, &pd->object, user);
+	struct sim_ah *ah = create_object(SIM_AH, sizeof(*ah), pd->context, &pd->object, user);
 
 	ah->pd = pd;
 	ah->path = *path;
@@ -98,13 +99,14 @@ struct sim_ah *sim_create_ah(struct sim_pd *pd, void *user, const struct ibv_ah_
 
 void sim_destroy_ah(struct sim_ah *ah)
 {
-	destroy(&ah->object, ah->pd->context, &ah->pd->object);
+	destroy_object(&ah->object, ah->pd->context, &ah->pd->object);
 }
 
 struct sim_cq *sim_create_cq(struct sim_context *context, uint32_t depth,
 			     struct sim_channel *channel, void *user)
 {
-	struct sim_cq *cq = create(SIM_CQ, sizeof(*cq), context, &context->async.object, user);
+	struct sim_cq *cq =
+		create_object(SIM_CQ, sizeof(*cq), context, &context->async.object, user);
 
 	cq->context = context;
 	cq->depth = depth;
@@ -122,7 +124,7 @@ void sim_destroy_cq(struct sim_cq *cq)
 		SIM_COUNT_DOWN(cq->channel->object.users);
 	}
 	sim_destroy_ring(&cq->ring);
-	destroy(&cq->object, cq->context, &cq->context->async.object);
+	destroy_object(&cq->object, cq->context, &cq->context->async.object);
 }
 
 static void init_queue(struct sim_recv_queue *queue, uint32_t max, uint32_t max_sge)
@@ -134,7 +136,7 @@ static void init_queue(struct sim_recv_queue *queue, uint32_t max, uint32_t max_
 
 struct sim_srq *sim_create_srq(struct sim_pd *pd, uint32_t max, uint32_t max_sge, void *user)
 {
-	struct sim_srq *srq = create(SIM_SRQ, sizeof(*srq), pd->context, &pd->object, user);
+	struct sim_srq *srq = create_object(SIM_SRQ, sizeof(*srq), pd->context, &pd->object, user);
 
 	srq->pd = pd;
 	init_queue(&srq->queue, max, max_sge);
@@ -181,7 +183,7 @@ void sim_destroy_srq(struct sim_srq *srq)
 	}
 	sim_discard_events(&srq->pd->context->async, &srq->object);
 	sim_destroy_ring(&srq->queue.ring);
-	destroy(&srq->object, srq->pd->context, &srq->pd->object);
+	destroy_object(&srq->object, srq->pd->context, &srq->pd->object);
 }
 
 static void init_task(struct sim_task *task, enum sim_task_kind kind, void *object)
@@ -192,7 +194,7 @@ static void init_task(struct sim_task *task, enum sim_task_kind kind, void *obje
 
 struct sim_qp *sim_create_qp(struct sim_pd *pd, const struct sim_qp_needs *needs, void *user)
 {
-	struct sim_qp *qp = create(SIM_QP, sizeof(*qp), pd->context, &pd->object, user);
+	struct sim_qp *qp = create_object(SIM_QP, sizeof(*qp), pd->context, &pd->object, user);
 
 	qp->pd = pd;
 	qp->send_cq = needs->send_cq;
@@ -229,7 +231,7 @@ void sim_destroy_qp(struct sim_qp *qp)
 	SIM_COUNT_DOWN(qp->recv_cq->object.users);
 	if (qp->srq)
 		SIM_COUNT_DOWN(qp->srq->object.users);
-	destroy(&qp->object, qp->pd->context, &qp->pd->object);
+	destroy_object(&qp->object, qp->pd->context, &qp->pd->object);
 }
 
 void sim_destroy_channel(struct sim_channel *channel)

@@ -35,8 +35,8 @@ static int create_ring(struct sim_cq *cq)
 }
 
 /* Without a channel the library says -1. */
-static int create(struct uverbs *uverbs, const struct ib_uverbs_ex_create_cq *request,
-		  struct sim_cq **cq)
+static int create_cq(struct uverbs *uverbs, const struct ib_uverbs_ex_create_cq *request,
+		     struct sim_cq **cq)
 {
 	struct sim_channel *channel = kernel_comp_channel_of(request->comp_channel);
 	uint32_t depth;
@@ -80,7 +80,7 @@ int uverbs_create_cq(struct uverbs *uverbs, const void *in, void *out)
 	};
 	struct uverbs_cq_answer *answer = out;
 	struct sim_cq *cq;
-	int ret = create(uverbs, &wanted, &cq);
+	int ret = create_cq(uverbs, &wanted, &cq);
 
 	if (!ret)
 		tell(cq, &answer->core, &answer->driver);
@@ -93,7 +93,7 @@ int uverbs_create_cq_ex(struct uverbs *uverbs, const void *in, void *out)
 	const struct ib_uverbs_ex_create_cq *request = in;
 	struct uverbs_cq_ex_answer *answer = out;
 	struct sim_cq *cq;
-	int ret = request->flags ? EOPNOTSUPP : create(uverbs, request, &cq);
+	int ret = request->flags ? EOPNOTSUPP : create_cq(uverbs, request, &cq);
 
 	if (ret)
 		return ret;

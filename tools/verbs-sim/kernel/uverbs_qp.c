@@ -38,8 +38,8 @@ static int create_rings(struct sim_qp *qp)
 	return 0;
 }
 
-static int create(struct uverbs *uverbs, const struct ib_uverbs_ex_create_qp *request,
-		  struct sim_qp **qp)
+static int create_qp(struct uverbs *uverbs, const struct ib_uverbs_ex_create_qp *request,
+		     struct sim_qp **qp)
 {
 	struct sim_qp_needs needs = {
 		.send_cq = kernel_find(SIM_CQ, request->send_cq_handle),
@@ -118,7 +118,7 @@ int uverbs_create_qp(struct uverbs *uverbs, const void *in, void *out)
 	SAME(qp_type);
 	SAME(is_srq);
 #undef SAME
-	ret = create(uverbs, &wanted, &qp);
+	ret = create_qp(uverbs, &wanted, &qp);
 	if (!ret)
 		tell(qp, &answer->core, &answer->driver);
 	return ret;
@@ -130,7 +130,7 @@ int uverbs_create_qp_ex(struct uverbs *uverbs, const void *in, void *out)
 	const struct ib_uverbs_ex_create_qp *request = in;
 	struct uverbs_qp_ex_answer *answer = out;
 	struct sim_qp *qp;
-	int ret = request->create_flags ? EOPNOTSUPP : create(uverbs, request, &qp);
+	int ret = request->create_flags ? EOPNOTSUPP : create_qp(uverbs, request, &qp);
 
 	if (ret)
 		return ret;
