@@ -8,8 +8,8 @@ all: $$(DEFAULT) compile_commands.json ## build all programs (the default)
 
 include tools/build.mk
 
-# The stages, in the order of the course; and those of another shape, whose messages do not go to and fro, which the tests that
-# run all stages, and bench/, take for granted. Those beside the ladder are in beyond/.
+# The stages, in the order of the course. OTHERS are no ping-pongs: tests that run all stages, and bench/, skip them. Stages that
+# are not on the ladder are in beyond/.
 STAGES = ping-sr-0 ping-sr-1 ping-sr-2e ping-sr-2 ping-sr-3 ping-sr-4 ping-sr-5 blast-sr-2 ping-srq-4 ping-reconnect-2 \
 	 ping-rc-0 ping-rdma-1 ping-rdma-2 ping-rdma-3 blast-rdma-1 count-atomic-1
 OTHERS = pubsub-rdma-1 pubsub-rdma-2 talk-rdma-0
@@ -114,8 +114,8 @@ ifeq ($(origin KERNEL),command line)
 export LAB_KERNEL = $(KERNEL)
 endif
 
-# $(call ready,PARTS,TARGETS) in a recipe: the packages of these parts are installed, which costs a look where that is
-# done, and the targets built. Who does not say how many jobs make may run gets one for each CPU.
+# $(call ready,PARTS,TARGETS) in a recipe installs the packages of these parts (cheap if they are there already), and builds the
+# targets. Without -j, make runs one job per CPU.
 JOBS = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
 define ready
 @$(if $(1),tools/packages --install $(1))

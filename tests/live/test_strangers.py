@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Servers among clients that mean them no good, or that are too many: an honest client is served, and nothing of the
-others is kept.
+"""Servers among clients that are hostile or too many: an honest client is served, and nothing of the others is kept.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ def test_a_tree(one: bug.Bug, tmp_path: Path) -> None:
 
 
 def marks(wanted: bool) -> list[pytest.MarkDecorator]:
-    """Of what make check runs, and of the rest."""
+    """The marks of a row: none if make check runs it."""
     return [] if wanted else [pytest.mark.long]
 
 
