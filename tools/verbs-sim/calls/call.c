@@ -29,7 +29,7 @@ void sim_use_cpu(uint64_t ns)
 	sim_me->program->cpu_ns += ns;
 }
 
-/* What the program has written since the runner looked is to be looked at, if a step awaits that. */
+/* Tells the runner that the program has written something, if a step awaits its output. */
 static void show_output(void)
 {
 	struct sim_program *program = sim_me->program;
@@ -46,7 +46,7 @@ static void show_output(void)
 	errno = saved;
 }
 
-/* What sleeps is the call that the program has made. */
+/* In a verb, keeps the name of the call that the program has made. */
 void sim_name_call(const char *name)
 {
 	if (sim_in_verb)

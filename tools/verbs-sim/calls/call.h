@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What every function has in common that the library puts in the place of another: entering it,
- * sleeping in it, and the function that it replaces.
+ * The common part of all functions that the library puts in the place of others: entering a call,
+ * sleeping in it, and the function that is replaced.
  *
  * Contract: a replacement begins with SIM_CALL or SIM_STEP, before it looks at anything that
  * another thread may change.
@@ -34,7 +34,7 @@
 		sim_name;                                                                        \
 	})
 
-/* Whether a call of this name is counted. The runner asks. */
+/* Returns true if a call of this name is counted. For the runner. */
 bool sim_counts(const char *name);
 
 /*
@@ -45,7 +45,7 @@ bool sim_counts(const char *name);
 #define SIM_CALL(name, ...) sim_enter(SIM_NAME(name), (const int[]){ __VA_ARGS__, 0 })
 int sim_enter(const char *name, const int *ways);
 
-/* Only counts and traces it. */
+/* Only counts and traces a call. */
 void sim_count(const char *name);
 
 /* Enters a call that cannot fail. */
@@ -75,8 +75,8 @@ static inline void sim_set_errno(int error)
 }
 
 /*
- * What a call returns that reports an error in errno: -1, or 0 if there is none; or NULL. A call
- * that succeeds leaves errno as it was, as programs print it later.
+ * The return value of a call that reports an error in errno: -1, or 0 if there is none; or NULL. A
+ * call that succeeds leaves errno as it was, as programs print it later.
  */
 static inline int sim_fail(int error)
 {
@@ -86,8 +86,8 @@ static inline int sim_fail(int error)
 }
 
 /*
- * What a call returns that reports an error by its number: libibverbs leaves the number in errno,
- * too, where the kernel was asked.
+ * The return value of a call that returns the number of an error: libibverbs leaves the number in
+ * errno, too, where the kernel was asked.
  */
 static inline int sim_number(int error)
 {
@@ -156,28 +156,29 @@ void sim_poll_until(const void *awaited, uint64_t deadline_ns);
 /* Runs the handlers of signals that are pending for this thread. Returns true if there were any. */
 bool sim_run_handlers(void);
 
-/* Whether a call that signal(7) lists goes on after the handlers that have run last. */
+/* Returns true if calls that signal(7) lists go on after the handlers that have run last. */
 bool sim_restarts(void);
 
 /* Lets simulated time pass, during which the program uses the CPU. */
 void sim_use_cpu(uint64_t ns);
 
-/* At each call: what --fail asks for. Returns 0, or the errno value that the call fails with. */
+/* Does what --fail asks for at a call. Returns 0, or the errno value that the call fails with. */
 int sim_commit_fault(const char *name, const int *ways);
 
-/* What --fail asks for at a call that is not counted: only a fault that names the call is meant. */
+/* The same at a call that is not counted: only the faults that name the call. */
 int sim_commit_fault_of(const char *name, const int *ways);
 
 /*
- * What --fail asks for, if the program itself makes the call, from this place in its code. Returns
- * true, with `way`, or the one that was asked for, in errno.
+ * Counts a call that the program itself makes, from the place `caller` in its code, and does what
+ * --fail asks for. Returns true if the call is to fail, with `way`, or the errno value that was
+ * asked for, in errno.
  */
 bool sim_fails_of_program(const char *name, int way, const void *caller);
 
 /* Ends the run: the program has made a call that is not simulated. */
 void sim_unknown(const char *what) __attribute__((noreturn));
 
-/* `ns` from now, not beyond SIM_FOREVER. */
+/* Returns the time `ns` from now, not beyond SIM_FOREVER. */
 uint64_t sim_deadline(uint64_t ns);
 uint64_t sim_ns_of(const struct timespec *time);
 #endif

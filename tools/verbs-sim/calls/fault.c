@@ -30,7 +30,7 @@ static int fail_call(const char *name, int way)
 	return way;
 }
 
-/* What an asynchronous event is about, if it is not the device or a port. */
+/* The kind of object that an asynchronous event is about; SIM_CONTEXT: the device or a port. */
 static enum sim_kind kind_of(enum ibv_event_type type)
 {
 	switch (type) {
@@ -134,7 +134,7 @@ static void remove_device(void)
 	post_to_all(NULL, IBV_EVENT_DEVICE_FATAL);
 }
 
-/* What it writes from now on is for a device that is full. */
+/* From now on the program writes its output to a device that is full. */
 static void fill_stdout(void)
 {
 	int fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
@@ -153,7 +153,7 @@ static void send_signal(int number)
 		sim_send_signal(sim_me->program, number);
 }
 
-/* What comes to pass at once, whichever call this is. */
+/* Injects a fault that takes effect at once, whichever call this is. */
 static void inject(const struct sim_fault *fault)
 {
 	switch (fault->kind) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What the files that replace functions of the C library do for each other, and for the calls of the
- * two others: clocks, descriptors, waiting, signals, and threads that make no call.
+ * Functions that the files that replace the C library share, also with the calls of the other two
+ * libraries: clocks, descriptors, waiting, signals, and threads that make no call.
  */
 #ifndef VERBS_SIM_CALLS_LIBC_H
 #define VERBS_SIM_CALLS_LIBC_H
@@ -45,19 +45,19 @@ void sim_show_timers(void);
 /* The channel that a descriptor belongs to; NULL: it is the program's own. */
 struct sim_channel *sim_channel_of(int fd);
 
-/* Whether the program has made it so that reading must not block. */
+/* Returns true if the program has made the descriptor nonblocking. */
 bool sim_is_nonblocking(int fd);
 
 /* Sleeps until the channel has an event, which it returns; NULL and errno: EAGAIN, or EINTR. */
 struct sim_event *sim_await_event(struct sim_channel *channel, int fd);
 
-/* Of a descriptor that is closed, which may be none. */
+/* Forget the timer or socket of a descriptor that is closed, if it has one. */
 void sim_forget_timer(int fd);
 void sim_forget_socket(int fd);
 
 /*
- * Whether what is written to this descriptor is lost: TCP accepts the first data for a peer that has
- * closed its end, which answers with a reset. Only what follows fails.
+ * Returns true if data written to this descriptor is lost: TCP accepts the first data for a peer
+ * that has closed its end, and the peer answers with a reset. Only later data fails.
  */
 bool sim_is_lost(int fd);
 
@@ -70,8 +70,9 @@ bool sim_is_lost(int fd);
 struct sim_file;
 
 /*
- * What the driver does in a call of this name: it returns what the call does, with errno. NULL: the
- * kernel does it, with the real descriptor. `close` closes that one, too, and frees the file.
+ * Each member carries out the call of its name, and returns what the call returns, with errno.
+ * NULL: the kernel does it, with the real descriptor. `close` closes that one, too, and frees the
+ * file.
  */
 struct sim_file_ops {
 	ssize_t (*read)(struct sim_file *file, void *buf, size_t count);
@@ -103,7 +104,7 @@ struct sim_file *sim_file_of(int fd);
 /* Returns false if there is nothing to close. */
 bool sim_close_file(int fd);
 
-/* What the simulated kernel does in calls of libc. Each is NULL where the libraries are replaced. */
+/* The simulated kernel's part of calls of libc. Each is NULL where the libraries are replaced. */
 struct sim_hooks {
 	/*
 	 * Opens a file of the kernel for reading, or a device: returns its descriptor, or -1 and
@@ -111,7 +112,7 @@ struct sim_hooks {
 	 */
 	int (*open)(const char *path);
 
-	/* The same of a socket of netlink. */
+	/* The same for a netlink socket. */
 	int (*open_netlink)(int type, int protocol);
 
 	/*
@@ -123,7 +124,7 @@ struct sim_hooks {
 	bool (*before_spin_lock)(const void *lock);
 	void (*behind_spin_unlock)(const void *lock);
 
-	/* Whether the kernel has a command of this name. */
+	/* Returns true if the kernel has a command of this name. */
 	bool (*is_command)(const char *name);
 };
 extern struct sim_hooks sim_hooks;
@@ -142,7 +143,7 @@ socklen_t sim_name_client(struct sockaddr_un *name, const struct sockaddr_storag
 bool sim_read_client(const struct sockaddr_un *name, struct sockaddr_storage *own,
 		     struct sockaddr_storage *peer);
 
-/* Of an address, by its family. */
+/* The size of an address of this family. */
 socklen_t sim_size_of(const struct sockaddr_storage *address);
 
 /* ---- libc_poll.c: waiting for descriptors, for other calls than poll(2) ---- */
@@ -160,7 +161,7 @@ int sim_poll(struct pollfd *fds, nfds_t nfds, uint64_t deadline_ns);
 bool sim_block_on_lock(const void *lock, uint64_t deadline_ns);
 void sim_wake_lock(const void *lock);
 
-/* What the functions of threads.h return for an errno value. */
+/* The value that the functions of threads.h return for an errno value. */
 int sim_c11(int error);
 
 /*
@@ -190,24 +191,25 @@ void sim_restore_mask(const sigset_t *mask, const sigset_t *saved);
 
 /* ---- libc_memory.c: the program itself ---- */
 
-/* Whether this is in the program's own code, not in a library. */
+/* Returns true if this address is in the program's own code, not in a library. */
 bool sim_is_program(uintptr_t place);
 
-/* That code, which is not the caller's. */
+/* Returns the program's own code, which the caller must not free. */
 const uint8_t *sim_program_code(size_t *size);
 
 /* ---- spin.c: loops that wait for memory to change, and make no call ---- */
 
 /*
- * From now on this thread loses its turn when it has run for a few milliseconds, and has made no call,
- * inside the program's own code: it sleeps for a moment, or until a peer writes to its memory.
- * Nothing else changes for a loop that only reads memory, whenever it is interrupted. Once a thread.
+ * From now on this thread loses its turn when it has run for a few milliseconds, and has made no
+ * call, inside the program's own code: it sleeps for a moment, or until a peer writes to its
+ * memory. Nothing else changes for a loop that only reads memory, whenever it is interrupted. Call
+ * once in each thread.
  */
 void sim_interrupt_spinning(void);
 
 /*
- * How many streams this thread has locked. It is not interrupted while there are any: a printf(3) of
- * another thread would wait for it in reality, and keep the turn.
+ * The number of streams that this thread has locked. It is not interrupted while it holds any,
+ * because a printf(3) of another thread would wait for it in reality, and keep the turn.
  */
 extern __thread int sim_locked_streams;
 
@@ -222,9 +224,9 @@ extern __thread int sim_locked_streams;
 void sim_simulate_tsc(void);
 
 /*
- * Whether this thread, and what it executes, reads the real counter for now: the dynamic linker of Debian
- * 13 reads it before our library is there, and nothing would handle the signal. If the counter is not
- * simulated, it does nothing.
+ * Shows this thread, and the program that it executes, the real counter, or hides it again. The
+ * dynamic linker of Debian 13 reads the counter before our library is there, and nothing would
+ * handle the signal. Does nothing if the counter is not simulated.
  */
 void sim_show_tsc(bool shown);
 

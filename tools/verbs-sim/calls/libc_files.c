@@ -33,7 +33,7 @@ void sim_learn_streams(struct sim_program *program)
 	}
 }
 
-/* Of a child they may be pipes to its parent. */
+/* The standard streams of a forked program may be pipes to its parent. */
 static bool is_standard(int fd)
 {
 	return fd <= STDERR_FILENO && !sim_me->program->forked;

@@ -32,7 +32,7 @@ static int look(struct pollfd *fds, nfds_t nfds)
 	return REAL(poll)(fds, nfds, 0);
 }
 
-/* What a sleep in poll awaits: 0 if there are too many. */
+/* Lists the objects that a sleep in poll awaits. Returns their number; 0: there are too many. */
 static int list_awaited(const struct pollfd *fds, nfds_t nfds, const void **awaited)
 {
 	const struct sim_channel *channel;
@@ -71,7 +71,7 @@ int sim_poll(struct pollfd *fds, nfds_t nfds, uint64_t deadline_ns)
 	return ready;
 }
 
-/* Whether it asks if it can write to stdout or stderr. */
+/* Returns true if the program asks whether it can write to stdout or stderr. */
 static bool asks_to_print(const struct pollfd *fds, nfds_t nfds)
 {
 	nfds_t i;
@@ -122,7 +122,7 @@ EXPORTED int ppoll(struct pollfd *fds, nfds_t nfds, const struct timespec *timeo
 	return ready;
 }
 
-/* What a compiler makes of them with _FORTIFY_SOURCE. */
+/* With _FORTIFY_SOURCE, the compiler calls these instead of poll(2) and ppoll(2). */
 int __poll_chk(struct pollfd *fds, nfds_t nfds, int timeout, size_t fdslen);
 int __ppoll_chk(struct pollfd *fds, nfds_t nfds, const struct timespec *timeout,
 		const sigset_t *mask, size_t fdslen);

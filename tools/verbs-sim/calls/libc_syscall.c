@@ -71,7 +71,7 @@ static long futex(const uint32_t *word, int operation, uint32_t value,
 	}
 }
 
-/* Of the calls that block, those that programs make in this way. */
+/* Handles the blocking calls that programs make through syscall(2). */
 EXPORTED long syscall(long number, ...)
 {
 	va_list arguments;

@@ -54,9 +54,9 @@ static void let_others_copy(void)
 }
 
 /*
- * What runs behind the program's own exit handlers, such as the search for leaks of a sanitizer, is
- * not simulated, up to a call into the libraries, which a destructor may make. The thread keeps its
- * turn: see runner/run.c.
+ * Code that runs behind the program's own exit handlers, such as the search for leaks of a
+ * sanitizer, is not simulated, up to a call into the libraries, which a destructor may make. The
+ * thread keeps its turn: see runner/run.c.
  */
 static void leave(void)
 {

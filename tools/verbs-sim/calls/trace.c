@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What --trace prints: calls and commands, and what each has found. And which of them are counted. See
- * call.h.
+ * The output of --trace: calls and commands, and what each has found; and which calls are counted.
+ * See call.h.
  */
 #include <stdarg.h>
 #include <stdio.h>

@@ -30,7 +30,7 @@ static size_t length_of(const uint8_t *code)
 	return code[0] == 0x0f && code[1] == 0x01 && code[2] == 0xf9 ? 3 : 0;
 }
 
-/* What has not been replaced, such as a sanitizer, asks the vDSO, which needs the true counter. */
+/* Code that is not replaced, such as a sanitizer, calls the vDSO, which needs the true counter. */
 static bool in_vdso(const uint8_t *code)
 {
 	uintptr_t start = getauxval(AT_SYSINFO_EHDR);
@@ -49,8 +49,9 @@ static uint64_t true_counter(void)
 }
 
 /*
- * Who only reads the counter waits for a time, and gets there in few reads, as with other clocks. Who
- * does something between two reads may measure it: then a read takes as little as possible.
+ * A program that only reads the counter waits for a time, and gets there in few reads, as with
+ * other clocks. One that does something between two reads may measure it: a read takes as little as
+ * possible.
  */
 static uint64_t simulated_counter(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What the functions have in common that stand in front of the libraries' own: each sees a call of the
- * program, makes it fail if --fail names it, and otherwise calls the library. wrappers.py writes them.
+ * The common part of the functions in front of the libraries' own: each sees a call of the program,
+ * makes it fail if --fail names it, and otherwise calls the library. wrappers.py writes them.
  *
  * Contract: only a call of the program itself is seen, and not what a library calls to carry it out.
  * Most calls are not counted, as what they ask the kernel is. A call that moves data, such as a post or
@@ -49,7 +49,7 @@ void sim_install_context(struct ibv_context *context);
 void sim_install_cq_ex(struct ibv_cq_ex *cq);
 void sim_install_qp_ex(struct ibv_qp_ex *qp);
 
-/* What of that is written by wrappers.py. */
+/* The parts of the functions above that wrappers.py writes. */
 void install_ops(struct ibv_context_ops *table, struct ibv_context_ops *kept);
 void install_verbs_context(struct verbs_context *table, struct verbs_context *kept);
 void install_cq_ex(struct ibv_cq_ex *table, struct ibv_cq_ex *kept);
@@ -85,6 +85,6 @@ void install_qp_ex(struct ibv_qp_ex *table, struct ibv_qp_ex *kept);
 		return sim_number(way);                                  \
 	}
 
-/* Whether the program itself makes this call, in a process that is simulated. */
+/* Returns true if the program itself makes this call, in a process that is simulated. */
 bool sim_sees_call(void);
 #endif

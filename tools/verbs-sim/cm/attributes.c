@@ -6,7 +6,7 @@
 
 #include "verbs-sim/cm/cm.h"
 
-/* Whether the peer has said where its QP is. */
+/* Returns true if the peer has sent the number of its QP. */
 static bool has_heard(const struct sim_endpoint *endpoint)
 {
 	return endpoint->wanted.qp_num;

@@ -15,7 +15,7 @@
 
 #define SIM_MOST_PRIVATE_DATA 256
 
-/* Of datagrams: bytes of private data, which are always as many; and why a client is refused. */
+/* Datagrams: the fixed number of bytes of private data, and why a client is refused. */
 #define SIM_DATAGRAM_REQUEST 180
 #define SIM_DATAGRAM_ANSWER  136
 enum {
@@ -46,7 +46,7 @@ enum sim_message_kind {
 	SIM_MESSAGE_FORGET        /* RoCE, of the kernel to itself */
 };
 
-/* What connect, accept and reject say. */
+/* The contents of a connect, accept or reject message. */
 struct sim_terms {
 	uint8_t data[SIM_MOST_PRIVATE_DATA];
 	uint8_t data_length;
@@ -107,7 +107,7 @@ void sim_move_endpoint(struct sim_endpoint *endpoint, struct sim_channel *to);
  * Each that returns an int returns 0, or the errno value with which the kernel refuses.
  */
 
-/* What the kernel lets the peer of a connected QP do. */
+/* The access that the kernel grants to the peer of a connected QP. */
 #define SIM_ALL_ACCESS (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC)
 
 int sim_bind_address(struct sim_endpoint *endpoint, const struct sockaddr *address);
@@ -116,16 +116,16 @@ int sim_bind_address(struct sim_endpoint *endpoint, const struct sockaddr *addre
 int sim_resolve_address(struct sim_endpoint *endpoint, const struct sockaddr *source,
 			const struct sockaddr *destination);
 
-/* It has no address any more, if it had one. */
+/* Unbinds an endpoint from its address, if it has one. */
 void sim_unbind(struct sim_endpoint *endpoint);
 
-/* Who listens where a client wants to connect to; NULL: nobody. */
+/* The listener at the address that a client wants to connect to; NULL: there is none. */
 struct sim_endpoint *sim_find_listener(const struct sim_endpoint *client);
 
 /* ENODEV: no device serves the address. */
 int sim_find_route(struct sim_endpoint *endpoint);
 
-/* An option of rdma_set_option(3), and its value of so many bytes. */
+/* Sets an option of rdma_set_option(3), whose value has `bytes` bytes. */
 int sim_set_option(struct sim_endpoint *endpoint, int level, int optname, const void *value,
 		   size_t bytes);
 
@@ -154,7 +154,7 @@ bool sim_inject_event(struct sim_endpoint *endpoint);
 /* From now on, until one of the two is destroyed, this endpoint connects this QP. */
 void sim_give_qp(struct sim_endpoint *endpoint, struct sim_qp *qp);
 
-/* Whether nothing reaches the peer of this endpoint, because one of the hosts is silent. */
+/* Returns true if nothing reaches the peer of this endpoint, because one of the hosts is silent. */
 bool sim_is_cut(const struct sim_endpoint *endpoint);
 
 /* The time for an answer is over: to a connect request, or to a disconnect. */
@@ -174,13 +174,13 @@ void sim_send(struct sim_endpoint *to, enum sim_message_kind kind, int status,
 /* The next message in its inbox has arrived. */
 void sim_deliver(struct sim_endpoint *endpoint);
 
-/* What both sides have said, as attributes of a QP. */
+/* Sets the attributes of a QP that follow from what both sides have sent. */
 void sim_agree(const struct sim_endpoint *endpoint, struct ibv_qp_attr *attr);
 
-/* The server is told that the connection stands, unless it was. */
+/* Tells the server that the connection is established, unless it was told before. */
 void sim_establish(struct sim_endpoint *server);
 
-/* Moves the QP into RTS, with that. */
+/* Moves the QP into RTS, with the attributes of sim_agree. */
 void sim_connect_qp(struct sim_endpoint *endpoint);
 
 /*
@@ -223,17 +223,17 @@ void sim_destroy_endpoint(struct sim_endpoint *endpoint);
 void sim_destroy_endpoints_of(const struct sim_channel *channel);
 
 /*
- * Whether `address` of a listener and the port stand for where a client connects to, or another
- * listener.
+ * Returns true if the listener takes clients that connect to `address`, or conflicts with another
+ * listener there.
  */
 bool sim_same_address(const struct sim_endpoint *listener, const struct sockaddr_storage *address);
 
-/* Of its device or, while it has none, of the first one. */
+/* The traits of the endpoint's device or, while it has none, of the first device. */
 const struct sim_traits *sim_cm_traits(const struct sim_endpoint *endpoint);
 in_port_t *sim_port_of(struct sockaddr_storage *address);
 void sim_copy_address(struct sockaddr_storage *to, const struct sockaddr *from);
 
-/* Whether it stands for all addresses of the host, or is a loopback address: which has no device. */
+/* Return true if this is the wildcard or a loopback address, neither of which has a device. */
 bool sim_is_any(const struct sockaddr_storage *address);
 bool sim_is_loopback(const struct sockaddr_storage *address);
 #endif

@@ -149,7 +149,7 @@ static struct sim_cm_event *create_event(struct sim_endpoint *about, enum rdma_c
 	return event;
 }
 
-/* What a server is told when it is connected: nothing on RoCE, and on iWARP only depths. */
+/* The terms in the server's event ESTABLISHED: none on RoCE, and on iWARP only depths. */
 static struct sim_terms depths_of_server(const struct sim_endpoint *server)
 {
 	struct sim_terms depths = { .data_length = 0 };

@@ -52,7 +52,7 @@ static void create_request(struct sim_endpoint *client, struct sim_endpoint *lis
 	sim_post_event(listener->channel, &event->head);
 }
 
-/* Of datagrams: yes or no, and that was all. */
+/* Datagrams: the answer, yes or no, is the last message. */
 static void take_answer(struct sim_endpoint *client, int status, const struct sim_terms *terms)
 {
 	const union ibv_gid server = sim_gid_of(&client->destination);

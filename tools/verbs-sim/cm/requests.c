@@ -12,7 +12,7 @@
 #define MOST_TO_ACCEPT  196
 #define MOST_TO_REJECT  148
 
-/* Of datagrams: a request that nobody answers is sent 16 times. */
+/* Datagrams: a request that nobody answers is sent 16 times. */
 #define ASKED_IN_VAIN_NS 68000000000
 
 bool sim_inject_event(struct sim_endpoint *endpoint)
@@ -68,7 +68,7 @@ static void request(struct sim_endpoint *client, const struct sim_terms *terms, 
 	sim_schedule(&client->give_up, sim_world->now_ns + wait_ns);
 }
 
-/* Of datagrams: asks where the server's QP is. Nothing is connected. */
+/* Datagrams: asks for the number of the server's QP. Nothing is connected. */
 static int ask(struct sim_endpoint *client, const struct sim_terms *terms)
 {
 	if (sim_cm_traits(client)->iwarp || terms->data_length > SIM_DATAGRAM_REQUEST)
@@ -90,7 +90,7 @@ int sim_connect(struct sim_endpoint *client, const struct sim_terms *terms)
 	return 0;
 }
 
-/* Of datagrams: the client is told of a QP, this one's or any other. */
+/* Datagrams: tells the client the number of a QP, of this endpoint or any other. */
 static int answer(struct sim_endpoint *server, const struct sim_terms *terms)
 {
 	if (terms->data_length > SIM_DATAGRAM_ANSWER)

@@ -47,7 +47,7 @@ static struct sim_task *nth_task(uint32_t *number)
 	return NULL;
 }
 
-/* Of all that can run, one by chance; both NULL: none can. */
+/* Finds a thread or task that can run, by chance; both NULL: none can. */
 static void find_any(struct sim_thread **thread, struct sim_task **task)
 {
 	static uint16_t can[SIM_MOST_THREADS];
@@ -94,7 +94,7 @@ static void change_priority(void)
 		sim_me->priority = sim_random(SIM_LOWEST);
 }
 
-/* Of those that can run, the first of the greatest priority; both NULL: none can. */
+/* Finds the first of the greatest priority among those that can run; both NULL: none can. */
 static void find_greatest(struct sim_thread **thread, struct sim_task **task)
 {
 	struct sim_task *other;

@@ -47,7 +47,7 @@ bool sim_has_memory(size_t size)
 	       sim_world->used + (1ull << order) <= SIM_WORLD_SIZE - SIM_RESERVE;
 }
 
-/* What has never been used is zero. */
+/* Memory that has never been used is zero. */
 void *sim_alloc(size_t size)
 {
 	uint64_t order = order_of(size);

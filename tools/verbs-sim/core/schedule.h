@@ -12,18 +12,18 @@
 #include "verbs-sim/core/world.h"
 
 /*
- * How the next thread is chosen. Random: any that can run, at as many calls as the seed says. By
- * priorities: PCT, by Burckhardt, Kothari, Musuvathi and Nagarakatte, "A randomized scheduler with
- * probabilistic guarantees of finding bugs" (2010): each thread and task has a random priority, of
- * those that can run the greatest goes on, and at a few calls a thread gets the lowest. So a thread
- * may wait for thousands of calls of another.
+ * Sets how the next thread is chosen. Random: any that can run, at as many calls as the seed says.
+ * By priorities: PCT, by Burckhardt, Kothari, Musuvathi and Nagarakatte, "A randomized scheduler
+ * with probabilistic guarantees of finding bugs" (2010): each thread and task has a random
+ * priority, of those that can run the greatest goes on, and at a few calls a thread gets the
+ * lowest. So a thread may wait for thousands of calls of another.
  */
 void sim_choose_strategy(bool by_priority);
 
 /* This thread; NULL in one that is not simulated. */
 extern __thread struct sim_thread *sim_me;
 
-/* What threads await besides objects of the world and addresses of their own program. */
+/* Things that threads await besides objects of the world and addresses of their own program. */
 extern const char *const sim_any_file;    /* a pipe, a socket, an eventfd of a program */
 extern const char *const sim_memory;      /* a write by a peer */
 extern const char *const sim_shared_lock; /* any lock, as processes may share it */
@@ -92,7 +92,7 @@ void sim_postpone(struct sim_task *task, uint64_t due_ns);
 /* The earliest, or NULL. */
 struct sim_due *sim_next_due(void);
 
-/* Of the tasks that are due now, the one that was scheduled first; NULL: none is due. */
+/* The task that was scheduled first among those that are due now; NULL: none is due. */
 struct sim_task *sim_first_task(void);
 
 /* ---- Choosing, for schedule.c ---- */
@@ -100,13 +100,13 @@ struct sim_task *sim_first_task(void);
 /* When a thread that sleeps goes on, if nothing more wakes it. */
 uint64_t sim_wakes_ns(const struct sim_thread *thread);
 
-/* Who or what goes on now; both NULL: nobody and nothing can. */
+/* Finds the thread or task that goes on now; both NULL: none can. */
 void sim_find_next(struct sim_thread **thread, struct sim_task **task);
 
 /* One of the tasks that are due, or by chance none. */
 struct sim_task *sim_find_task(void);
 
-/* Whether this call is one at which another thread may go on. */
+/* Returns true if another thread may go on at this call. */
 bool sim_may_others_run(void);
 
 #endif

@@ -38,8 +38,9 @@
 #define SIM_SPAWNED          's' /* behind the number: it has not had its first turn yet */
 
 /*
- * What may be fast in one run and slow in another: the seed draws for each how long it takes at most, and
- * for each thread how long after it was woken it goes on. device/kinds.h names them.
+ * Kinds of work that may be fast in one run and slow in another: the seed draws for each kind how
+ * long it takes at most, and for each thread how long after it was woken it goes on. device/kinds.h
+ * names them.
  */
 #define SIM_PACES 3
 
@@ -150,7 +151,7 @@ struct sim_program {
 	bool may_leave_objects; /* a call that destroys was made to fail: it cannot destroy everything */
 };
 
-/* How the run ends before its programs do. */
+/* The reason why a run ends before its programs do. */
 enum sim_verdict {
 	SIM_VERDICT_NONE,
 	SIM_VERDICT_ASLEEP,  /* all sleep forever */
@@ -180,7 +181,7 @@ struct sim_help {
 };
 
 struct sim_world {
-	/* Of this run: written once, by the runner. */
+	/* Settings and findings of this run. */
 	uint64_t seed;
 	bool trace, strict;
 	bool steps; /* its programs do what a list of steps says: runner/steps.c */
@@ -233,7 +234,7 @@ struct sim_world {
 	uint32_t room[SIM_MOST_KINDS];                 /* and for how many there is room */
 	uint32_t next_port;
 
-	/* What layers above this one share, and they alone know. */
+	/* Structures that layers above this one share, and only they know. */
 	struct sim_devices *devices;   /* device/devices.h */
 	struct sim_endpoints *by_port; /* cm/addresses.c */
 
@@ -281,10 +282,10 @@ uint32_t sim_random(uint32_t below);
 void sim_draw_paces(void);
 uint32_t sim_new_pace_ns(void);
 
-/* From half of it to all. */
+/* A random time from half of `pace_ns` to all of it. */
 uint64_t sim_near_ns(uint32_t pace_ns);
 
-/* How long one thing of this kind takes in this run; now and then one takes much longer. */
+/* The time that work of this kind takes in this run; now and then much longer. */
 uint64_t sim_pace_ns(unsigned int pace);
 
 /* The priority of a new thread or task. Those below the lowest are given at a change: choice.c. */
@@ -312,8 +313,8 @@ void sim_give_up(enum sim_verdict verdict, const char *format, ...)
 extern void (*sim_leave_run)(void);
 
 /*
- * What holds unless the simulation itself is wrong. The run ends with the condition that did not,
- * whoever has the turn.
+ * A condition that holds unless the simulation itself is wrong. If it does not hold, the run ends,
+ * and reports the condition, whoever has the turn.
  */
 #define SIM_ASSERT(condition)                                                                \
 	((condition) ? (void)0                                                               \

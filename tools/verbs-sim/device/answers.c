@@ -127,7 +127,10 @@ static bool scan(const char *line, const char *text, int64_t *value)
 	return false;
 }
 
-/* Whether the line says the trait; `seen` is how many lines have, this one included if it counts lines. */
+/*
+ * Returns true if a line of the answers tells the trait. `seen`: how many lines have told it, this
+ * one included if the row counts lines.
+ */
 static bool read_line(const struct row *row, const char *line, int *seen, int64_t *value)
 {
 	const char *at = strstr(line, row->text);

@@ -122,7 +122,7 @@ struct sim_cq {
 #define SIM_RNR_FOREVER   7 /* of rnr_retry */
 #define SIM_RETRY_FOREVER 7 /* of retry_cnt, if the device has that */
 
-/* What comes before the data of a datagram, in the memory of its receive. */
+/* Bytes of the GRH, before the data of a datagram in the memory of its receive. */
 #define SIM_GRH         40
 #define SIM_MOST_GROUPS 8 /* that a QP has joined */
 
@@ -148,14 +148,14 @@ struct sim_srq {
 	uint32_t limit; /* 0: not armed */
 };
 
-/* What a window is to be bound to. */
+/* The memory and access that a window is to be bound to. */
 struct sim_binding {
 	uint64_t address, length;
 	uint32_t lkey, key; /* of the region; of the window, from then on */
 	int access;
 };
 
-/* A send, WRITE, READ, atomic operation, or what is done to a memory window, that was posted. */
+/* A posted send, WRITE, READ, atomic operation, or operation on a memory window. */
 struct sim_request {
 	TAILQ_ENTRY(sim_request) link, wire_link;
 	bool completed, executed; /* it is freed when it is both */
@@ -198,7 +198,7 @@ static inline bool sim_is_atomic(enum ibv_wr_opcode opcode)
 	return opcode == IBV_WR_ATOMIC_CMP_AND_SWP || opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
 }
 
-/* Whether the answer brings data, which goes into the memory of the SGEs. */
+/* Returns true if the response brings data, which goes into the memory of the SGEs. */
 static inline bool sim_brings_data(const struct sim_request *request)
 {
 	return request->opcode == IBV_WR_RDMA_READ || sim_is_atomic(request->opcode);
@@ -254,7 +254,7 @@ void sim_query_device(const struct sim_device *device, struct ibv_device_attr *a
 /* Returns 0, or EINVAL: there is no such port. */
 int sim_query_port(const struct sim_device *device, uint32_t number, struct ibv_port_attr *attr);
 
-/* How many places the table of GIDs has: as many as the driver's, or the device's last GID needs. */
+/* The size of the GID table: the driver's, or more if the last GID of the port needs it. */
 uint32_t sim_gid_places(const struct sim_device *device, uint32_t port);
 
 /* ---- Memory: memory.c ---- */
@@ -272,8 +272,8 @@ const struct sim_mr *sim_find_mr(const struct sim_pd *pd, uint32_t key, uint64_t
 				 uint64_t length, int access);
 
 /*
- * Whether all of this memory of the calling program is mapped, and if it is to be written, whether the
- * program may write it. True if /proc does not say.
+ * Returns true if all of this memory of the calling program is mapped, and writable if `to_write`;
+ * also if /proc does not say.
  */
 bool sim_is_mapped(uint64_t address, uint64_t length, bool to_write);
 
@@ -311,13 +311,13 @@ const struct sim_mr *sim_find_remote(const struct sim_qp *qp, uint32_t key, uint
 
 /* ---- Queues: queues.c ---- */
 
-/* How many completions there are to be polled. */
+/* The number of completions that can be polled. */
 uint32_t sim_pending(const struct sim_cq *cq);
 
 void sim_complete(struct sim_cq *cq, const struct ibv_wc *wc, bool solicited);
 void sim_complete_recv(struct sim_qp *qp, const struct sim_recv *recv, enum ibv_wc_status status);
 
-/* What --fail asks for: the next completion of this program has another status. */
+/* Returns the status of a completion: `status`, or the error that --fail asks for. */
 enum ibv_wc_status sim_judge(struct sim_program *program, enum ibv_wc_status status);
 
 void sim_post_async(struct sim_context *context, enum ibv_event_type type,
@@ -337,14 +337,14 @@ const struct sim_pd *sim_recv_pd(const struct sim_qp *qp);
 struct sim_recv *sim_next_recv(struct sim_qp *qp);
 struct sim_recv *sim_take_recv(struct sim_qp *qp);
 
-/* Whether a receive has room for so many bytes. */
+/* Returns true if a receive has room for `length` bytes. */
 bool sim_fits(const struct sim_recv *recv, uint32_t length);
 
 /* ---- QPs: qp.c ---- */
 
 #define SIM_TCP_BUFFER (1 << 20) /* bytes that TCP takes before they arrive */
 
-/* How long a request of so many bytes takes to the peer. */
+/* The time that a request of `length` bytes takes to the peer. */
 uint64_t sim_arrival_ns(uint64_t length);
 
 struct sim_qp *sim_find_qp(uint32_t number);
@@ -352,13 +352,13 @@ struct sim_qp *sim_find_qp(uint32_t number);
 /* The QP that this one is connected to, if it takes messages; otherwise NULL. */
 struct sim_qp *sim_peer_of(const struct sim_qp *qp);
 
-/* Into the error state: all that is posted is flushed. */
+/* Moves the QP into the error state, and flushes all that is posted. */
 void sim_fail_qp(struct sim_qp *qp);
 
-/* Whether a CQ of this QP is dead; then it fails, and its program is told. */
+/* Returns true if a CQ of this QP is dead; then the QP fails, and its program is told. */
 bool sim_fails_with_cq(struct sim_qp *qp);
 
-/* Flushes the receives that are posted to it. */
+/* Flushes the receives that are posted to the QP. */
 void sim_flush_recvs(struct sim_qp *qp);
 
 /* The QP ends, and what was posted to it, without completions. */
@@ -377,8 +377,8 @@ void sim_post(struct sim_qp *qp, struct sim_request *request);
 int sim_judge_read(struct sim_qp *qp, enum ibv_wr_opcode opcode);
 
 /*
- * What soft-iWARP's doorbell says while a connection ends: 0, ENOTCONN, or EPIPE if the device writes
- * to the connection, which TCP has closed. Later it says 0, and what was posted is lost.
+ * Returns the result of soft-iWARP's doorbell. While a connection ends: 0, ENOTCONN, or EPIPE if
+ * the device writes to the connection, which TCP has closed. Later 0, and the request is lost.
  */
 int sim_judge_doorbell(const struct sim_qp *qp);
 
@@ -387,7 +387,7 @@ void sim_complete_send(struct sim_qp *qp, struct sim_request *request);
 
 /* ---- Places in the queues of a QP: places.c ---- */
 
-/* Whether the end of a request is a completion. */
+/* Returns true if a completion reports the end of the request. */
 bool sim_is_reported(const struct sim_qp *qp, const struct sim_request *request);
 
 /*
@@ -449,7 +449,7 @@ struct sim_qp_needs {
 	struct ibv_qp_cap cap;
 };
 
-/* Whether there may be one more object of this kind, and there is memory for it. */
+/* Returns true if the device allows one more object of this kind, and there is memory for it. */
 bool sim_has_room(const struct sim_device *device, enum sim_kind kind);
 
 struct sim_pd *sim_create_pd(struct sim_context *context, void *user);
@@ -474,7 +474,7 @@ void sim_destroy_qp(struct sim_qp *qp);
 void sim_destroy_channel(struct sim_channel *channel);
 
 /*
- * ---- What a program does wrong although the device goes along with it: strict.c ----
+ * ---- Checks for errors of a program that the device lets pass: strict.c ----
  *
  * With --strict it is reported, and the run ends with a status of its own. A check changes nothing
  * that a program can see.

@@ -17,14 +17,14 @@
 #define SIM_MOST_GIDS      16 /* of a device */
 #define SIM_MOST_ADDRESSES 8
 
-/* How devices differ: see docs/drivers.md, and traits.c. */
+/* The traits in which devices differ: see docs/drivers.md, and traits.c. */
 struct sim_traits {
 	bool iwarp;
 	int most[SIM_KINDS]; /* objects of a kind, of all programs together; 0: any number */
 	struct ibv_device_attr attr; /* what it says besides, */
 	struct ibv_port_attr port;   /* and of each port */
 	uint32_t max_inline;         /* bytes that a QP may be granted */
-	/* What is granted of what was asked for. */
+	/* The granting of what programs ask for. */
 	uint32_t inline_piece; /* bytes of inline data in the place of an SGE; 0: as asked */
 	bool rounds_wr, rounds_cq, rounds_srq; /* up to a power of two, of an SRQ less one */
 	bool exact; /* a queue takes as many as were granted, though its ring has more slots */
@@ -52,7 +52,7 @@ struct sim_traits {
 	bool flushes_late;   /* so is a receive that is posted in the error state */
 	bool last_wqe;       /* a QP with an SRQ says that it takes no more receives */
 	bool atomic_write;   /* RC has IBV_WR_ATOMIC_WRITE */
-	/* What is posted has left before ibv_post_send returns, and of UD and UC has completed. */
+	/* A request has left before ibv_post_send returns, and on UD and UC has completed. */
 	bool sends_at_once;
 	bool tells_responder; /* of a request that it has refused, by an asynchronous event */
 	bool overlaps_reads; /* what is behind a READ or an atomic operation does not wait for it */
@@ -124,7 +124,7 @@ const char *sim_read_device(const char *text, uint32_t number, struct sim_device
 /* Makes the devices of this run, as `texts` describe them; none: one of the kind roce. */
 void sim_create_devices(const char *const *texts, uint32_t n);
 
-/* Whether a device has this GID, or serves the address that it stands for. */
+/* Returns true if a device has this GID, or serves the address that the GID stands for. */
 bool sim_has_gid(const struct sim_device *device, const union ibv_gid *gid);
 
 /* The index of a GID; of an address that any device serves, that of the first address. */

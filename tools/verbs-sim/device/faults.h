@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What goes wrong because it was asked to, on the command line: runner/faults.c reads it, and
- * calls/fault.c lets it happen.
+ * Faults that the command line asks for: runner/faults.c reads them, and calls/fault.c injects
+ * them.
  */
 #ifndef VERBS_SIM_DEVICE_FAULTS_H
 #define VERBS_SIM_DEVICE_FAULTS_H
@@ -23,7 +23,7 @@ enum sim_fault_kind {
 	SIM_FAULT_SILENCE  /* nothing leaves the program's host any more, nor arrives there */
 };
 
-/* What goes wrong at a call. */
+/* A fault at a call. */
 struct sim_fault {
 	char text[96]; /* of the command line */
 	int program;

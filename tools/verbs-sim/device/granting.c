@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What a device grants of what a program asks for, and what it refuses. See device.h.
+ * Decisions of a device: how much it grants a program, and what it refuses. See device.h.
  */
 #include <errno.h>
 #include <linux/capability.h>
@@ -22,7 +22,7 @@ static uint32_t round_up(uint32_t asked)
 
 /* ---- MRs ---- */
 
-/* Whether RLIMIT_MEMLOCK has room for so many bytes more, or the program needs none. */
+/* Returns true if the program may lock `length` more bytes of memory: see RLIMIT_MEMLOCK. */
 static bool may_lock(size_t length)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
@@ -43,7 +43,7 @@ static bool may_lock(size_t length)
 	return locked <= limit.rlim_cur;
 }
 
-/* What Linux 6.1 knows, but for IBV_ACCESS_ON_DEMAND, which the drivers do not have. */
+/* The access flags of Linux 6.1 without IBV_ACCESS_ON_DEMAND, which the drivers do not have. */
 #define RIGHTS                                                                       \
 	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | \
 	 IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND | IBV_ACCESS_ZERO_BASED |     \
@@ -89,14 +89,14 @@ int sim_judge_cq(const struct sim_device *device, uint32_t cqe, uint32_t vector,
 	return sim_has_room(device, SIM_CQ) ? 0 : ENOMEM;
 }
 
-/* Whether a send that was posted counts among the completions of its CQ. */
+/* Returns true if a posted send counts among the completions of its CQ. */
 static bool counts(const struct sim_qp *qp, const struct sim_request *request)
 {
 	return sim_qp_traits(qp)->sends_at_once && qp->type != IBV_QPT_RC &&
 	       (qp->sq_sig_all || request->flags & IBV_SEND_SIGNALED);
 }
 
-/* What a CQ of a smaller size must have room for. */
+/* The number of completions that a CQ of a smaller size must have room for. */
 static uint32_t completions_of(const struct sim_cq *cq)
 {
 	uint32_t n = sim_pending(cq);

@@ -70,7 +70,7 @@ void sim_end_polled(struct sim_qp *qp, const struct ibv_wc *wc)
 		free_places(qp, of_recv);
 }
 
-/* What an SRQ has given to this QP is free again. */
+/* Drops the QP's completions; the places of their receives in an SRQ are free again. */
 static void forget_completions(struct sim_qp *qp)
 {
 	uint32_t recvs = sim_drop_completions(&qp->send_cq->ring, qp->object.number) +

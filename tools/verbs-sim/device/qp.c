@@ -13,7 +13,7 @@ struct sim_qp *sim_find_qp(uint32_t number)
 	return sim_find(SIM_QP, number);
 }
 
-/* Of a QP that was connected by hand: whether its path ends where the other one's begins. */
+/* Returns false if the QP was connected by hand, and its path does not lead to the peer's port. */
 static bool leads_to(const struct sim_qp *qp, const struct sim_qp *peer)
 {
 	const struct ibv_ah_attr *path = &qp->attr.ah_attr, *back = &peer->attr.ah_attr;
@@ -91,8 +91,9 @@ void sim_complete_send(struct sim_qp *qp, struct sim_request *request)
 /* ---- Flushing ---- */
 
 /*
- * Whether a request arrives though its QP ends: a driver that sends while the program posts has sent it, on
- * iWARP as far as TCP takes it; another perhaps. One that the peer did not take is not sent again.
+ * Returns true if a request arrives though its QP ends. A driver that sends while the program posts
+ * has sent it, on iWARP as far as TCP takes it; another driver perhaps. A request that the peer did
+ * not take is not sent again.
  */
 static bool has_left(const struct sim_qp *qp, const struct sim_request *request)
 {
@@ -104,7 +105,7 @@ static bool has_left(const struct sim_qp *qp, const struct sim_request *request)
 				: sim_qp_traits(qp)->sends_at_once || sim_random(2);
 }
 
-/* What is on its way to the peer will not arrive, unless it has left. */
+/* Executes the requests that have left for the peer, and drops the others. */
 static void drop_wire(struct sim_qp *qp)
 {
 	struct sim_request *request;
@@ -151,7 +152,7 @@ static void forget_torn(struct sim_qp *qp)
 	qp->torn = NULL;
 }
 
-/* What the peer has, has completed, unless the QP ends before the acknowledgement is back. */
+/* Completes the requests that the peer has executed, unless the acknowledgement comes too late. */
 static void complete_arrived(struct sim_qp *qp)
 {
 	struct sim_request *request;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What a device says of itself. See device.h.
+ * Queries: GUIDs, GIDs and attributes of a device and its ports. See device.h.
  */
 #include <errno.h>
 

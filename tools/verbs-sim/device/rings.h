@@ -28,7 +28,7 @@ struct sim_ring {
 	 */
 	uint32_t seen;
 	uint32_t held; /* slots that the library sees taken for good: see sim_hold_ring */
-	/* Of soft-iWARP: */
+	/* Members for soft-iWARP: */
 	void *entries; /* shared with libsiw; NULL: it is none of these */
 	uint32_t slots, done;
 	size_t bytes; /* of an entry */
@@ -48,7 +48,7 @@ void sim_hold_ring(struct sim_ring *ring, uint32_t entries);
 uint64_t sim_offset_of(const struct sim_ring *ring);
 uint32_t sim_bytes_of(const struct sim_ring *ring);
 
-/* How many entries it has room for, and how many there are in one of completions. */
+/* The number of slots of a ring, and of entries in a ring of completions. */
 uint32_t sim_slots_of(const struct sim_ring *ring);
 uint32_t sim_filled(const struct sim_ring *ring);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What a program does wrong although the device goes along with it. See device.h.
+ * Checks for errors of a program that the device lets pass. See device.h.
  */
 #include "verbs-sim/device/device.h"
 
@@ -114,7 +114,7 @@ void sim_check_sink(const struct sim_qp *qp, const struct sim_request *request)
 
 /* ---- Queues ---- */
 
-/* Of one CQ: what all QPs that use it can have outstanding. Pools have one number for all QPs. */
+/* The completions that all QPs of a CQ can have outstanding. An SRQ counts once for all its QPs. */
 static uint64_t needs_of(const struct sim_cq *cq)
 {
 	const struct sim_srq *counted = NULL;

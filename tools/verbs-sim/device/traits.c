@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * How kinds of devices differ: a row for each trait, with the evidence for its values. See devices.h.
+ * The traits of each kind of device: a row for each trait, with the evidence for its values. See
+ * devices.h.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -49,7 +50,7 @@ static const struct trait {
 } traits_table[] = {
 	TRAIT(NULL, iwarp, "what it is", BY_DRIVER(false, true)),
 
-	/* What it says of itself, and its limits */
+	/* Attributes and limits */
 	TRAIT(NULL, attr.max_mr_size, "probe attributes", ALL(-1)),
 	TRAIT(NULL, attr.page_size_cap, "probe attributes", BY_DRIVER(0xfffff000, 0x1000)),
 	TRAIT(NULL, attr.vendor_id, "probe attributes", BY_DRIVER(0xffffff, 0x626d74)),
@@ -89,7 +90,7 @@ static const struct trait {
 	TRAIT(NULL, most[SIM_AH], "probe attributes", BY_DRIVER(32767, 0)),
 	TRAIT("max_srq", most[SIM_SRQ], "probe attributes", BY_DRIVER(917503, 102400)),
 
-	/* What is granted */
+	/* Granting */
 	TRAIT("max_inline", max_inline, "probe caps", BY_DRIVER(512, 80)),
 	TRAIT("inline_piece", inline_piece, "probe caps; adapter: as asked", 16, 16, 0, 0, 0),
 	TRAIT("rounds_wr", rounds_wr, "probe caps", ALL(false)),

@@ -23,7 +23,7 @@ int uverbs_open(struct sim_device *device);
 
 int ucma_open(void);
 
-/* Whether this is the name of a command. */
+/* Return true if this is the name of a command. */
 bool uverbs_has_command(const char *name);
 bool ucma_has_command(const char *name);
 
@@ -33,8 +33,8 @@ bool ucma_has_command(const char *name);
 void *kernel_find(enum sim_kind kind, uint32_t handle);
 
 /*
- * Whether librdmacm asks for something of its own, which the program need not destroy: inside a call such
- * as rdma_resolve_addr or rconnect.
+ * Returns true if librdmacm asks for an object of its own, which the program need not destroy,
+ * inside a call such as rdma_resolve_addr or rconnect.
  */
 bool kernel_is_for_librdmacm(void);
 
@@ -46,7 +46,7 @@ bool kernel_is_for_librdmacm(void);
  */
 void kernel_await_locks(struct sim_object *owner);
 
-/* They are no locks of a queue any more. */
+/* Forgets the locks of a queue, which no longer exists or has new ones. */
 void kernel_forget_locks(struct sim_object *owner);
 
 /*

@@ -117,7 +117,7 @@ static void poll_cq(struct lock *lock)
 	sim_watch_taken(&cq->ring);
 }
 
-/* What the library has taken out meanwhile. */
+/* Notes the completions that the library has taken out meanwhile. */
 static void see_taken(struct lock *lock)
 {
 	struct sim_cq *cq = (struct sim_cq *)lock->owner;

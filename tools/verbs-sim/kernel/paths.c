@@ -98,7 +98,7 @@ OPEN(open64, (const char *path, int flags, ...), AT_FDCWD, path, flags)
 OPEN(openat, (int at, const char *path, int flags, ...), at, path, flags)
 OPEN(openat64, (int at, const char *path, int flags, ...), at, path, flags)
 
-/* What a program calls that is compiled with _FORTIFY_SOURCE: these create no files. */
+/* Programs that are compiled with _FORTIFY_SOURCE call these, which create no files. */
 #define OPEN_2(name, parameters, at)                                                    \
 	int name parameters;                                                            \
 	EXPORTED int name parameters                                                    \

@@ -12,7 +12,7 @@
 #include "verbs-sim/calls/call.h"
 #include "verbs-sim/kernel/sysfs.h"
 
-/* What the words of a row stood for in a path. */
+/* The device, port and index that the words of a row stood for in a path. */
 struct place {
 	struct sim_device *device;
 	uint32_t port, index;
@@ -228,8 +228,8 @@ static bool next_word(const char **path, char word[SYSFS_MOST_TEXT])
 }
 
 /*
- * Whether a path leads along a row: NULL, or what is left of the row behind it, which is empty if the
- * path leads to the file.
+ * Follows a path along a row. Returns the rest of the row, which is empty if the path leads to the
+ * file; NULL: the path does not lead along the row.
  */
 static const char *follow(const char *row, const char *path, struct place *place)
 {
@@ -292,7 +292,7 @@ size_t sysfs_read(const char *path, char text[SYSFS_MOST_TEXT])
 	return length < 0 ? 0 : (size_t)length;
 }
 
-/* Whether an earlier row has the same word at this place of the same folder. */
+/* Returns true if an earlier row has the same word at this place of the same folder. */
 static bool is_told(const char *path, size_t row, const char *word)
 {
 	char other[SYSFS_MOST_TEXT];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What the kernel tells of devices in files, below /sys and /dev: written from the world whenever a
- * program looks.
+ * The kernel's files about devices, below /sys and /dev: written from the world whenever a program
+ * looks.
  *
  * Contract: the devices of the world stay as they are during a run, so that these functions may be
  * called with the turn or without it. A path is absolute, without "." and "..", and is one of the
@@ -38,6 +38,6 @@ bool sysfs_list(const char *path, unsigned int n, char name[SYSFS_MOST_TEXT], un
 /* Major and minor numbers of a device file, as dev_t; NULL: that of rdma_cm. */
 dev_t sysfs_number_of(const struct sim_device *device);
 
-/* Whether the program sees a device: one may be of another host. */
+/* Returns true if the program sees the device, which may be of another host. */
 bool sysfs_sees(const struct sim_device *device);
 #endif

@@ -43,7 +43,7 @@
 #include "verbs-sim/cm/cm.h"
 #include "verbs-sim/kernel/kernel.h"
 
-/* What is kept of an open /dev/infiniband/rdma_cm. */
+/* An open /dev/infiniband/rdma_cm. */
 struct ucma {
 	struct sim_file file;
 	struct sim_channel *channel; /* of events */

@@ -188,8 +188,8 @@ static void translate(struct sim_cm_event *event, struct rdma_ucm_event_resp *an
 }
 
 /*
- * What happens to an id that the program has not accepted yet, the kernel keeps to itself, and that it
- * has joined a group that it has left.
+ * Returns false for events that the kernel keeps to itself: those of an id that the program has not
+ * accepted yet, and that a group was joined that the program has left.
  */
 static bool concerns_program(const struct sim_event *event)
 {

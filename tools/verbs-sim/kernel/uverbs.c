@@ -190,7 +190,7 @@ static ssize_t write_any(struct sim_file *file, const void *buf, size_t count)
 
 /* ---- The descriptor ---- */
 
-/* What is left of the context ends with its asynchronous channel, or with the program. */
+/* The rest of the context ends with its asynchronous channel, or with the program. */
 static void close_uverbs(struct sim_file *file)
 {
 	SIM_STEP("CLOSE_UVERBS");

@@ -17,7 +17,7 @@
 #include "verbs-sim/calls/libc.h"
 #include "verbs-sim/kernel/kernel.h"
 
-/* What is kept of an open /dev/infiniband/uverbsN. */
+/* An open /dev/infiniband/uverbsN. */
 struct uverbs {
 	struct sim_file file;
 	struct sim_device *device;

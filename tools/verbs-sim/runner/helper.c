@@ -41,7 +41,7 @@ static bool is_program(pid_t pid, pid_t runner)
 	return parent == runner;
 }
 
-/* Whether a program may itself write to all of this memory. */
+/* Returns true if a program may itself write to all of this memory. */
 static bool may_write(pid_t pid, uint64_t address, uint64_t length)
 {
 	FILE *file = open_proc(pid, "maps");

@@ -80,7 +80,7 @@ static bool is_expected(const struct sim_options *options, int number, int statu
 	return false;
 }
 
-/* What a program adds to the exit status. In a sweep it may end with any of its own. */
+/* Returns the program's part of the exit status. In a sweep a program may end with any status. */
 static int exit_of(const struct sim_options *options, const struct sim_result *result, int number)
 {
 	if (result->killed[number] ||

@@ -31,7 +31,7 @@ bool sim_any_alive(const struct sim_run *run)
 	return false;
 }
 
-/* Of programs that others have forked: the runner is not their parent. */
+/* Adopts the programs that others have forked: the runner is not their parent. */
 static void adopt(struct sim_run *run)
 {
 	const struct sim_program *program;
@@ -105,7 +105,7 @@ static void take_turn(int number)
 		__atomic_store_n(&sim_world->runner_is_needed, 1, __ATOMIC_RELEASE);
 }
 
-/* Whether it has ended; of a forked one the parent learns the status. */
+/* Returns true if a program has ended. Only the parent of a forked one learns its status. */
 static bool has_ended(struct sim_run *run, int number)
 {
 	struct pollfd pollfd = { .fd = run->pidfds[number], .events = POLLIN };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What is said of a run: the line at its end, who sleeps if it does not end, and the line of JSON with
- * which each step is answered. See runner.h.
+ * Reports of a run: the line at its end, who sleeps if it does not end, and the line of JSON that
+ * answers each step. See runner.h.
  */
 #include <signal.h>
 #include <stdio.h>

@@ -133,7 +133,10 @@ static void run_to_end(struct sim_run *run)
 	}
 }
 
-/* What it gives up while it has the turn itself, as when a program's objects are destroyed, ends here. */
+/*
+ * A run that the runner gives up while it has the turn itself, for example when it destroys a
+ * program's objects, ends here.
+ */
 static void run_or_give_up(struct sim_run *run)
 {
 	int i;

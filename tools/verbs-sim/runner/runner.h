@@ -71,7 +71,7 @@ extern const char *const sim_leaks_ways[SIM_LEAKS_WAYS];
 	" changed-send cq-overrun depth inline no-receive posted-memory read-access read-pieces" \
 	" retry-count rnr-retry-count shared-receive small-cq status "
 
-/* What came of one run. */
+/* The result of one run. */
 struct sim_result {
 	int status[SIM_MOST_PROGRAMS];  /* of each program, as a shell has it */
 	int signal[SIM_MOST_PROGRAMS];  /* that killed it, or 0 */
@@ -135,7 +135,7 @@ int sim_run(const struct sim_options *options, uint64_t seed, struct sim_result 
 /* Reads "SIDE:[CALL:]N[:HOW]", the argument of --fail. Returns false if it is none. */
 bool sim_read_fault(const char *argument, struct sim_fault *fault);
 
-/* Whether the library at `path`, which counts calls, counts those of this name. */
+/* Returns true if the library at `path`, which counts calls, counts those of this name. */
 bool sim_counts_call(const char *path, const char *name);
 
 /* Reads "S[:HOW]", the argument of --sweep, as "S:CALL[:HOW]". */
@@ -229,7 +229,7 @@ void sim_answer(const struct sim_run *run);
 
 /* ---- Streams: start.c ---- */
 
-/* Of a program that says nothing of them: with steps, nothing to read, and output that is kept. */
+/* Sets the streams of a program without redirections: with steps, no input, and kept output. */
 void sim_default_streams(const struct sim_run *run, struct sim_streams *streams);
 
 /* Opens what "<FILE", ">FILE" or "2>FILE" names. Returns false if the word is none of these. */

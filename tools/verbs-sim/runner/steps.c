@@ -190,7 +190,7 @@ static bool has_ended(int program)
 	return program >= 0 && sim_world->programs[program].state == SIM_PROGRAM_ENDED;
 }
 
-/* Whether what it waits for has come; if it never will, the run has its verdict. */
+/* Returns true if the step need not wait any more. If it would wait forever, ends the run. */
 static bool is_done(struct sim_run *run)
 {
 	struct sim_steps *steps = &run->steps;

@@ -27,7 +27,7 @@ static void connect_both(void)
 	must(ends.client.mr && ends.server.mr, "ibv_reg_mr");
 }
 
-/* What comes within so many simulated milliseconds. */
+/* Prints the completions that come within `ms` simulated milliseconds. */
 static void print_completions(struct end *end, int ms)
 {
 	struct ibv_wc wc;
@@ -168,7 +168,7 @@ static void send_what_is_read(int fenced)
 
 #define PIECES 8
 
-/* How often those pieces that have arrived begin anew, in a circle, at most. */
+/* Prints the most runs of arrived pieces, in a circle, that were there at one time. */
 static void watch_write(int unused)
 {
 	int i, changes, most = 0, looks;

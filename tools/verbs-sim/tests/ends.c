@@ -108,7 +108,7 @@ static int write_wildly(void)
 	return 0;
 }
 
-/* What is granted of 5 work requests, 60 bytes inline, a CQ of 5 and a pool of 5. */
+/* Asks for 5 work requests, 60 bytes inline, a CQ of 5 and an SRQ of 5; prints what is granted. */
 static int ask_for_five(void)
 {
 	struct ibv_device **list = ibv_get_device_list(NULL);

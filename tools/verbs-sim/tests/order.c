@@ -262,7 +262,7 @@ static void two_requests(void)
 	}
 }
 
-/* Of two clients, whose completions the server takes from one CQ. */
+/* Two clients send a message each; their completions share a CQ of the server. */
 static void two_messages(void)
 {
 	struct ibv_qp_init_attr init = { .qp_type = IBV_QPT_RC, .cap = { 1, 1, 1, 1, 0 } };

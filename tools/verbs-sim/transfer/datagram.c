@@ -55,7 +55,7 @@ int sim_detach(struct sim_qp *qp, const union ibv_gid *group)
 	return 0;
 }
 
-/* Whether the datagram gets to this QP, and not whether it is taken there. */
+/* Returns true if the datagram reaches this QP, whether or not the QP takes it. */
 static bool reaches(const struct sim_request *request, const struct sim_qp *peer)
 {
 	const struct ibv_ah_attr *path = &request->to.path;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What becomes of a message at the peer, which needs a receive for it. See transfer.h.
+ * The arrival of a message at the peer, which needs a receive for it. See transfer.h.
  */
 #include "verbs-sim/core/schedule.h"
 #include "verbs-sim/transfer/transfer.h"

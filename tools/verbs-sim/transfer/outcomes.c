@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * How the way of a request ends: it has been executed, or the peer's device refuses it. See transfer.h.
+ * The outcome of a request: it has been executed, or the peer's device refuses it. See transfer.h.
  */
 #include <errno.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * How long RoCE tries again: where no receive is posted, and where nobody answers. See transfer.h.
+ * Retries of RoCE: while no receive is posted, and while nobody answers. See transfer.h.
  */
 #include "verbs-sim/core/schedule.h"
 #include "verbs-sim/transfer/transfer.h"

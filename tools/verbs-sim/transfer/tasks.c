@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What is done by kind, over all layers below: a task, and destroying what a program has left. See
- * transfer.h.
+ * Dispatch by kind, over all layers below: doing a task, and destroying the objects that a program
+ * has left. See transfer.h.
  */
 #include <signal.h>
 
@@ -87,7 +87,7 @@ static void destroy_object(struct sim_object *object)
 	}
 }
 
-/* What is on its way to a dead program may find a QP whose regions have gone. */
+/* A request on its way to a dead program may find a QP whose regions have gone. */
 static void end_regions(struct sim_program *program)
 {
 	struct sim_object *object, *mr;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What the device does with a request: it reaches the peer, and later it completes. See transfer.h.
+ * The way of a request: it reaches the peer, and later it completes. See transfer.h.
  *
  * On RoCE a request completes when the peer has executed it. On iWARP a send and a WRITE complete
  * when TCP has taken them, which may be earlier.
@@ -143,8 +143,9 @@ static void answer(struct sim_qp *qp, struct sim_request *request)
 }
 
 /*
- * Whether the oldest request on the wire may go: a fenced one not before all answers have come, and a
- * READ or atomic operation only up to the QP's depth. An adapter takes the depth 0 for 1.
+ * Returns true if the oldest request on the wire may go: a fenced one not before all responses have
+ * come, and a READ or atomic operation only up to the QP's depth. An adapter takes the depth 0 for
+ * 1.
  */
 static bool may_go(const struct sim_qp *qp, const struct sim_request *request)
 {

@@ -85,7 +85,7 @@ static void tell_header(const struct end *end)
 	     (uint8_t)end->buffer[0], ip[0], ip[9], ip[12], ip[13], ip[14], ip[15]);
 }
 
-/* What a datagram does that is taken, and one that is not, for each reason. */
+/* Sends datagrams: one that is taken, and for each reason one that is not. */
 static void ask_exchange(struct ibv_ah *ah, const struct rdma_ud_param *ud)
 {
 	send_datagram(&asking, ah, ud, ud->qkey, 64, IBV_WR_SEND);

@@ -5,7 +5,7 @@
  */
 #include "probe.h"
 
-/* What it says of itself, but for its names and counters. */
+/* Prints the attributes of the device, without its names and counters. */
 void ask_attributes(struct ends *e, int unused)
 {
 	struct ibv_context *verbs = e->client.id->verbs;

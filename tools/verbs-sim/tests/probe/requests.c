@@ -31,7 +31,7 @@ static int request(struct rdma_event_channel *channel, struct sockaddr *to, stru
 	return rdma_connect(end->id, &param) ? errno : 0;
 }
 
-/* What each side is told of the other's depths and private data, when it is accepted and when not. */
+/* What is each side told of the other's depths and private data, in an accept and in a reject? */
 void ask_request(struct ends *e, int accept)
 {
 	struct rdma_event_channel *own = rdma_create_event_channel();
@@ -99,7 +99,7 @@ static void tell_qp(struct ends *e, const char *what, struct ibv_qp_cap cap)
 	ibv_destroy_qp(qp);
 }
 
-/* What a QP and a CQ are given, at the device's limits and beyond them. */
+/* What is a QP or CQ granted, at the device's limits and beyond them? */
 void ask_caps(struct ends *e, int unused)
 {
 	static const uint32_t inline_data[] = { 0, 32, 64, 65, 80, 81, 128, 256, 512, 1024 };
@@ -279,7 +279,7 @@ static void tell_ack_timeouts(struct ends *e, uint8_t timeout, int when)
 	     ack_timeout_of(&two.server));
 }
 
-/* Who sets RDMA_OPTION_ID_ACK_TIMEOUT when, and what becomes of it; and what options are refused. */
+/* When does RDMA_OPTION_ID_ACK_TIMEOUT of each side take effect, and which options are refused? */
 void ask_ack_timeout(struct ends *e, int unused)
 {
 	static const uint8_t timeouts[] = { 1, 10, 14, 15, 16, 17, 18, 22, 31 };

@@ -82,7 +82,7 @@ static void tell_region(const struct end *end, const char *what, void *address, 
 		ibv_dereg_mr(mr);
 }
 
-/* What is registered of three pages: one to write, one to read, and one that is not there. */
+/* Which regions of three pages are registered: one to write, one to read, one not mapped? */
 void ask_regions(struct ends *e, int unused)
 {
 	size_t page = (size_t)getpagesize();

@@ -34,7 +34,7 @@ static void reach(struct ends *e, const char *what, enum ibv_wr_opcode opcode, u
 
 /* ---- UC ---- */
 
-/* What is told of a message that is taken, and of one that is not, for each reason. */
+/* What is reported of a message that is taken, and of one that is not, for each reason? */
 void ask_uc(struct ends *e, int unused)
 {
 	struct ibv_mr *open;
@@ -160,7 +160,7 @@ static void ask_type_2(struct ends *e, struct ibv_mw *mw, struct ibv_mr *mr)
 	told("ibv_dealloc_mw returns %d", ibv_dealloc_mw(mw));
 }
 
-/* What windows open, and what ends them. */
+/* Which accesses do windows allow, and what ends them? */
 void ask_windows(struct ends *e, int unused)
 {
 	struct ibv_mr *mr = ibv_reg_mr(e->server.pd, e->server.buffer, BUFFER,

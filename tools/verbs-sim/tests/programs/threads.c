@@ -83,7 +83,7 @@ int share_spin_lock(void)
 	return 0;
 }
 
-/* Who wins is chosen by the seed. */
+/* The seed chooses the order of the threads. */
 static void *print_word(void *word)
 {
 	pthread_mutex_lock(&lock);
