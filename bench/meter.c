@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What a step costs, repeated: see meter.h.
+ * Measures the cost of a step, repeated: see meter.h.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -32,7 +32,7 @@ static uint64_t real_idle_ns(void)
 
 const struct our_meter our_real_meter = { .now_ns = real_now_ns, .idle_ns = real_idle_ns };
 
-/* What the steps of one measurement have taken so far. */
+/* The time that the steps of one measurement have taken so far. */
 struct taken {
 	struct our_histogram walls, reached;
 	uint64_t begun_ns, idle_ns; /* when it began to count; 0: it warms up */

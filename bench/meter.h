@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What a step costs, repeated: elapsed time, and CPU time of the whole machine. Place: below
+ * The cost of a step, repeated: elapsed time, and CPU time of the whole machine. Place: below
  * bench/primitives.c. Contract: time comes from the meter alone, so that tests bring their own.
  */
 #ifndef OUR_METER_H
@@ -18,13 +18,13 @@ struct our_meter {
 /* CLOCK_MONOTONIC, and /proc/stat in units of 10 ms; the caller sets cpus in a copy. */
 extern const struct our_meter our_real_meter;
 
-/* What a step says of itself, in ns; it sets what it knows. */
+/* Times that a step measures itself, in ns; it sets those that it knows. */
 struct our_told {
 	uint64_t reached_ns; /* from the post until the message was there */
 	uint64_t spun_ns;    /* time in which it only waited, busily: no part of its cost */
 };
 
-/* Of one step, in us: medians, but busy_us is the mean. */
+/* The cost of one step, in us: medians, but busy_us is the mean. */
 struct our_cost {
 	double wall_us;    /* from its begin to its end */
 	double busy_us;    /* of CPU time, of all CPUs, without what it spun */

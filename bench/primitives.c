@@ -27,7 +27,7 @@
 #define LIMIT_S 5     /* of each wait */
 #define MS      UINT64_C(1000000)
 
-/* What both processes see. */
+/* Memory that both processes share. */
 struct shared {
 	_Atomic int port;           /* of the child's listener; 0: not yet */
 	_Atomic bool echoes;        /* the child sends each message back */

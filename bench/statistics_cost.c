@@ -27,7 +27,7 @@ static uint64_t some_round_trip(uint64_t middle, uint64_t message)
 	return middle + (message * 2654435761u % 1024) * middle / 4096;
 }
 
-/* What our_await_completion counts, in a stage that polls. */
+/* Counts as our_await_completion does in a stage that polls. */
 static void count_polls(void)
 {
 	static struct our_counters counters;
@@ -56,7 +56,7 @@ static void account_as_client(struct our_statistics *statistics, uint64_t round_
 	our_statistics_progress(statistics, ended_ns);
 }
 
-/* What an agent spends on a message: it reads the clock once, when the message is there. */
+/* Accounts a message as an agent does: it reads the clock once, when the message is there. */
 static void account_as_agent(struct our_statistics *statistics, uint64_t round_trip)
 {
 	uint64_t now_ns;

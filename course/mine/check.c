@@ -99,8 +99,8 @@ static void recv_number(struct side *side, uint32_t message)
 }
 
 /*
- * Who has received a message may leave before its device has acknowledged it; the sender would then
- * be right to say that the peer has left. So the last message of a case is sent before anyone leaves.
+ * A receiver of a message may leave before its device has acknowledged it; the sender would then be
+ * right to say that the peer has left. So the last message of a case is sent before anyone leaves.
  */
 static void send_last(struct side *side, uint32_t message)
 {

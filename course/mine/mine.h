@@ -20,7 +20,7 @@
 struct mine;          /* a connection: yours to define */
 struct mine_listener; /* likewise */
 
-/* What one side of a connection wants. The same structure may serve many connections. */
+/* Settings of one side of a connection. The same structure may serve many connections. */
 struct mine_options {
 	uint32_t buffers; /* messages that the peer may send before one is taken: 1 to MINE_MOST */
 	bool sleep;       /* part 4: wait asleep; else poll */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What a program meets on other machines: with INLINE=refused a device that refuses a QP with inline
- * data, with INLINE=none one that grants none; and the name "two.example", which has two
- * addresses. Linked with --wrap=rdma_create_qp and --wrap=getaddrinfo.
+ * Conditions that programs meet on other machines: with INLINE=refused a device that refuses a QP
+ * with inline data, with INLINE=none one that grants none; and the name "two.example", which has
+ * two addresses. Linked with --wrap=rdma_create_qp and --wrap=getaddrinfo.
  */
 #include <errno.h>
 #include <netdb.h>

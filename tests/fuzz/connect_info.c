@@ -33,7 +33,7 @@ static bool same(const struct our_connect_info *a, const struct our_connect_info
 	       a->n_data_buffers == b->n_data_buffers;
 }
 
-/* What was understood is what we would send, and means the same however it is padded. */
+/* Claims that decoded data is what we would send, and means the same however it is padded. */
 static int check_decoding(const uint8_t *data, size_t length, struct our_connect_info *info)
 {
 	uint8_t wire[OUR_MAX_PRIVATE_DATA] = { 0 };
@@ -118,7 +118,7 @@ static int take(struct our_control *agent, const uint8_t *data, size_t length, i
 	ret = our_private_data.take(agent, &request);
 	if (!ret)
 		ret = our_blast_check(agent);
-	/* What was not taken is not there; of buffers the workload has the last word. */
+	/* A refusal leaves nothing behind, unless the workload refuses the buffers. */
 	if (ret && session.refusal_reason != OUR_REFUSED_BUFFERS)
 		fuzz_claim(!run->count && !run->data_size && !run->n_data_buffers);
 	return ret;

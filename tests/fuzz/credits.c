@@ -70,7 +70,7 @@ static void set_up(struct fuzz_input *input)
 	client.control.user = &client.run;
 }
 
-/* What our_take_credits should make of it. */
+/* The value that our_take_credits should return. */
 static int expected(const struct our_completion *completion, uint64_t credits)
 {
 	uint64_t under_way = client.blast.posted - client.blast.credited;

@@ -17,14 +17,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define fuzz_claim(what) ((what) ? (void)0 : fuzz_broken(#what, __FILE__, __LINE__))
 void fuzz_broken(const char *what, const char *file, int line) __attribute__((noreturn));
 
-/* Forgets what stdout and stderr were told; from the first call on they are memory. */
+/* Forgets the output so far; from the first call on, stdout and stderr are memory. */
 void fuzz_listen(void);
 
-/* What they have been told since; good until the next fuzz_listen. */
+/* The output since then; valid until the next fuzz_listen. */
 const char *fuzz_stdout(void);
 const char *fuzz_stderr(void);
 
-/* Claims that stderr was told one line, and stdout nothing. */
+/* Claims that one line was written to stderr, and nothing to stdout. */
 void fuzz_claim_one_line(void);
 
 /* An input that is read from its beginning on. */

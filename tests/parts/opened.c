@@ -20,7 +20,7 @@ enum {
 	SENDS = 4
 };
 
-/* What the server tells each client: addresses in its memory, and keys. */
+/* The message that the server sends each client: addresses in its memory, and keys. */
 struct told {
 	uint64_t opened, closed;
 	uint32_t opened_rkey, closed_rkey;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What threads of one process do with one device, or with two at the same time: a listener hands its
+ * Threads of one process that use one device, or two at the same time: a listener hands its
  * agents to two workers, each with a part of the device, and both with one shared receive queue.
  * Their clients, and a buffer that is open to a peer, are in the other files. For tests/live; of the
  * project it takes our_control.h only.

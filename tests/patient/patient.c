@@ -131,7 +131,7 @@ static int look_after_full(struct our_control *client)
 	return look_after(client);
 }
 
-/* Of a connection without a QP. */
+/* Awaits a send on a connection without a QP. */
 static int await_none(struct our_control *client)
 {
 	our_disconnect(client);
@@ -178,7 +178,7 @@ static int ask(const char *question, struct sockaddr *address)
 	return 2;
 }
 
-/* How long it takes to leave a peer that does not answer, or many. */
+/* Prints the time that it takes to leave peers that do not answer. */
 static int leave(const char *how, struct sockaddr *address)
 {
 	time_t start;

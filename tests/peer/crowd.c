@@ -63,7 +63,7 @@ static void ask(struct crowd *crowd, struct rdma_cm_id *id)
 	put64(data + 16, crowd->p->n_buf);
 	if (crowd->way == NONSENSE)
 		memset(data, 0xa5, sizeof(data));
-	/* Of an id without a QP of its own librdmacm leaves it to us to finish the handshake. */
+	/* For an id without a QP, librdmacm leaves the end of the handshake to us. */
 	if (crowd->way != HALF)
 		create_qp(crowd->p, id);
 	must(!rdma_connect(id, &param), "rdma_connect");

@@ -122,7 +122,7 @@ static void parse_letter(struct peer *p, int letter, const char *text)
 	usage();
 }
 
-/* Of flags first, then of numbers, and zeros at the end. */
+/* Lists the flags and texts first, then the numbers, with zeros at the end. */
 static void list_options(struct peer *p, struct option *longs)
 {
 	const struct option others[] = {

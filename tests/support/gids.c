@@ -13,7 +13,7 @@
 typedef ssize_t query_fn(struct ibv_context *context, struct ibv_gid_entry *entries,
 			 size_t max_entries, uint32_t flags, size_t entry_size);
 
-/* What ibv_query_gid_table(3) calls. */
+/* The function that ibv_query_gid_table(3) calls. */
 ssize_t _ibv_query_gid_table(struct ibv_context *context, struct ibv_gid_entry *entries,
 			     size_t max_entries, uint32_t flags, size_t entry_size)
 {

@@ -41,7 +41,7 @@ const struct our_program test_server = {
 	.options = { our_listener_options, server_options },
 };
 
-/* What was on the stack before belongs to no command line. */
+/* Overwrites the stack, so that nothing of an earlier command line is left. */
 __attribute__((noinline)) static void spoil_stack(void)
 {
 	char text[16384];

@@ -91,7 +91,7 @@ UNIT_TEST(memory_is_for_all_together)
 	ck_assert_int_eq(our_admit(&admission, 60), 0);
 }
 
-/* What is in /proc/self/cgroup, and two files below /sys/fs/cgroup. */
+/* The contents of /proc/self/cgroup, and of two files below /sys/fs/cgroup. */
 static const struct groups {
 	const char *own;
 	struct {
@@ -215,7 +215,7 @@ UNIT_TESTS(what_a_client_did_is_not_the_servers_failure, UNIT_LENGTH(ends))
 
 #define DESCRIPTORS_A_CLIENT 4
 
-/* Of those that the process may have, the server keeps 32 for itself. */
+/* The server keeps 32 of the descriptors that the process may have for itself. */
 static const struct {
 	rlim_t most;
 	uint64_t wanted, clients;

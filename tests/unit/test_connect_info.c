@@ -64,7 +64,7 @@ UNIT_TESTS(private_data_that_do_not_fit_are_refused, 2)
 	ck_assert_int_eq(our_agent_accept(&control, data, lengths[_i] + 140), EMSGSIZE);
 }
 
-/* What a client may send: the first bytes of a message as above, with up to three bytes changed. */
+/* Data that a client may send: the start of a message as above, with up to three bytes changed. */
 static const struct received {
 	size_t length, at;
 	uint8_t instead, version, whole; /* the length that it tells */

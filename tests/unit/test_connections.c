@@ -247,7 +247,7 @@ UNIT_TEST(an_agent_is_established_once)
 	ck_assert_uint_eq(established, 1);
 }
 
-/* Whether or not this machine can have one. */
+/* Holds whether or not this machine can create an id. */
 UNIT_TEST(a_new_id_knows_nothing_of_the_last_one)
 {
 	start(OUR_CLIENT);

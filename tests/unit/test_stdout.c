@@ -74,7 +74,7 @@ static pid_t start(enum our_results_form form)
 	return pid;
 }
 
-/* How often the process has gone to sleep, and one more; 0: it has ended. */
+/* The number of times that the process has gone to sleep, plus one; 0: it has ended. */
 static unsigned int sleeps(pid_t pid)
 {
 	char path[64], line[128], state = '?';

@@ -63,7 +63,7 @@ UNIT_TESTS(a_wait_for_a_time_ends_with_it_or_with_a_completion, UNIT_LENGTH(wait
 	ck_assert_uint_eq(completion.wr_id, wait_returns ? 0 : 7);
 }
 
-/* What the provider returns, and the errno that it sets. */
+/* The value that the provider returns, and the errno that it sets. */
 static int provider_returns, provider_errno;
 
 static int refuse_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)

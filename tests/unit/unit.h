@@ -41,7 +41,7 @@ void unit_skip(const char *test, const char *reason);
 /* Redirects stdout and stderr of this process into memory, from now on. */
 void capture_start(void);
 
-/* What was written since then; valid until the test ends. */
+/* The output since then; valid until the test ends. */
 const char *captured_stdout(void);
 const char *captured_stderr(void);
 

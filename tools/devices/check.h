@@ -33,7 +33,7 @@ struct check {
 	char netdev[IF_NAMESIZE];            /* which has that address; "": not known */
 	const struct devices_device *device; /* on that netdev; NULL: none */
 	const struct devices_port *device_port;
-	/* What the last step reports. */
+	/* The report of the last step. */
 	char text[CHECK_TEXT];
 	char remedy[CHECK_TEXT]; /* of the first that fails */
 };

@@ -308,7 +308,7 @@ enum check_verdict check_gid(struct check *check)
 			 if_indextoname(gid->ndev_ifindex, netdev) ? netdev : check->netdev);
 }
 
-/* Whether two addresses of this machine are in one network, by the mask of the first. */
+/* Returns true if two addresses of this machine are in one network, by the mask of the first. */
 static bool share_network(const struct ifaddrs *one, const struct ifaddrs *other)
 {
 	const uint8_t *a, *b, *mask;

@@ -118,7 +118,7 @@ static int find_netdev(struct ibv_device *device, uint8_t port, char netdev[IF_N
 
 #define MOST_INLINE 65536
 
-/* Whether the device makes a QP that can send this many bytes inline. */
+/* Returns true if the device creates a QP that can send this many bytes inline. */
 static bool takes_inline(struct ibv_pd *pd, struct ibv_cq *cq, uint32_t bytes)
 {
 	struct ibv_qp_init_attr attr = {

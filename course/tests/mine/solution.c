@@ -20,7 +20,7 @@
 #define WR_RECV       (1ull << 32) /* wr_id of a receive, with the buffer's number */
 #define DONE          1            /* wr_id of everything else: one at a time */
 
-/* What the two sides tell each other. Big-endian; 28 bytes, as for a variant. */
+/* The private data of both sides. Big-endian; 28 bytes, as for a variant. */
 struct __attribute__((packed)) hello {
 	uint32_t magic, buffers;
 	uint64_t address, length;

@@ -174,7 +174,7 @@ static int polls_many(void)
 	return poll(many, sizeof(many) / sizeof(many[0]), 0);
 }
 
-/* Of two CQs of a channel the older one is destroyed, and a third one made; nothing has come for any. */
+/* Destroys the older of two CQs of a channel, and creates a third; no event has come for any. */
 static int channel(void)
 {
 	struct ibv_device **list = ibv_get_device_list(NULL);

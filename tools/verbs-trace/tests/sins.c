@@ -32,7 +32,7 @@ static void tear_down(struct end *end)
 	free(end->buffer);
 }
 
-/* Who has failed may have left already: no event is waited for. */
+/* Awaits no event, because a peer that has failed may have left already. */
 static void disconnect(void)
 {
 	rdma_disconnect(pair.client.id);

@@ -16,14 +16,11 @@
 #include "verbs-trace/tool/objects.h"
 #include "verbs-trace/tool/out.h"
 
-/* What -c shows for a verb; each thread has its own rows. See summary.c. */
+/* The row of -c for a verb; each thread has its own rows. See summary.c. */
 struct tally {
 	uint64_t calls, errors;
 	uint64_t timed_ns; /* calls that are all timed */
-	/*
-	 * Of the other calls some are timed: each stands for the calls up to the next one that is
-	 * timed.
-	 */
+	/* Some of the other calls are timed; each stands for the calls up to the next timed one. */
 	uint64_t sampled_ns, sampled;
 	unsigned int untimed; /* how many of the next calls are not timed */
 };
@@ -51,7 +48,7 @@ struct call {
 	bool bad;              /* the call succeeded, but brought an error */
 	bool silent;           /* no line is written now: it is shown later, with others */
 	struct out *out;       /* its line, while one is being written */
-	/* Of a verb that moves messages: its QP, CQ, SRQ or completion channel; -q needs it. */
+	/* The QP, CQ, SRQ or completion channel of a verb that moves messages; -q needs it. */
 	enum kind queue_kind;
 	const void *queue;
 };
@@ -73,8 +70,8 @@ extern __thread struct thread *thread_mine;
 struct thread *thread_new(void);
 
 /*
- * What runs in each call is inline, because each function call slows down a program that polls.
- * errno is set to 0 before the verb, because some providers fail without setting it.
+ * The code that runs in each call is inline, because each function call slows down a program that
+ * polls. errno is set to 0 before the verb, because some providers fail without setting it.
  */
 static inline void call_begin(struct call *call, int verb)
 {
@@ -177,8 +174,8 @@ extern uint64_t trace_start;
  * a verb calls these around the verb and its hooks, and otherwise the functions above.
  */
 /*
- * Whether -c does not time this call, and the program itself makes it. In a process that is not traced,
- * no call is counted.
+ * Returns true if -c does not time this call, and the program itself makes it. In a process that is
+ * not traced, no call is counted.
  */
 static inline bool call_is_counted(int verb)
 {

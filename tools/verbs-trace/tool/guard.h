@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-/* Who holds one takes only those after it. */
+/* Locks, in their order: a thread that holds one takes only those after it. */
 enum guard {
 	GUARD_LINE,         /* the line that is being written */
 	GUARD_OBJECTS,      /* the table of objects */

@@ -47,12 +47,12 @@ struct object {
 	_Atomic int64_t receives; /* of a QP: posted and not completed */
 	struct moment beyond; /* the call that first had more outstanding than the CQ has entries */
 
-	/* Of a QP whose completion in error was polled: see watch_polls.c. */
+	/* A polled completion in error of a QP: see watch_polls.c. */
 	_Atomic int failed_thread; /* 0: none */
 	int status;
 	struct moment failed;
 
-	/* Of a CQ: arming and polling. */
+	/* Arming and polling of a CQ. */
 	_Atomic uint64_t armed; /* when */
 	_Atomic bool polled_since_event, polled_since_armed, at_risk;
 	_Atomic uint64_t empty, empty_since, empty_until; /* empty polls that were not shown yet */

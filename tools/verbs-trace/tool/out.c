@@ -35,7 +35,7 @@ void out_raw(struct out *out, const char *format, ...)
 		out->length += (size_t)length < room ? (size_t)length : room - 1;
 }
 
-/* Whether there is room for an item of this length; if not, it is left out. */
+/* Returns true if there is room for an item of this length; otherwise the item is left out. */
 static bool has_room(struct out *out, size_t bytes)
 {
 	if (!out->beyond && out->length + bytes + out->tail < out->size)
@@ -235,8 +235,8 @@ void sink_open(void)
 }
 
 /*
- * Whether the descriptor still refers to the file that was opened. This is not checked each time,
- * because the file may be on a network.
+ * Returns true if the descriptor still refers to the file that was opened. This is not checked each
+ * time, because the file may be on a network.
  */
 static bool leads_there(void)
 {
@@ -263,8 +263,8 @@ static bool is_ours(void)
 }
 
 /*
- * Whether a reader has gone is not the program's concern: the SIGPIPE of our write is taken back, unless
- * the program had one before.
+ * Writes without a SIGPIPE for the program if the reader has gone: the signal of our write is taken
+ * back, unless the program had one pending before.
  */
 static ssize_t write_quietly(const char *text, size_t length)
 {

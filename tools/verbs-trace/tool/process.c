@@ -59,9 +59,9 @@ static void see_context(struct object *context, void *argument)
 }
 
 /*
- * Whether a signal may have come while this thread was in a provider that had locked a CQ. In that
- * case no CQ is polled. Calls that wait for events, in which most programs that hang are, lock no
- * CQ.
+ * Returns true if a signal may have come while this thread was in a provider that had locked a CQ.
+ * In that case no CQ is polled. Calls that wait for events, in which most programs that hang are,
+ * lock no CQ.
  */
 static bool may_have_locked(void)
 {
@@ -72,7 +72,7 @@ static bool may_have_locked(void)
 	       thread->in.verb != VERB_rdma_get_cm_event;
 }
 
-/* What only the end shows: completions and events that nobody took, and what was not destroyed. */
+/* Finds what only the end shows: completions and events that nobody took, objects left behind. */
 static void look_around(bool ended_by_itself)
 {
 	int kind;

@@ -28,7 +28,7 @@ void say_gid(struct out *out, const char *name, const union ibv_gid *gid);
 void say_address(struct out *out, const char *name, const struct sockaddr *address);
 void say_immediate(struct out *out, const char *name, __be32 value);
 void say_private_data(struct out *out, const char *name, const void *data, size_t length);
-/* What a connect request brought, of an id that rdma_get_request has returned. */
+/* Shows the private data of the connect request, of an id that rdma_get_request has returned. */
 void say_request(struct out *out, const struct rdma_cm_id *id);
 void say_pollfds(struct out *out, const char *name, const struct pollfd *fds, nfds_t n);
 
@@ -69,7 +69,7 @@ void say_extended_completion(struct out *out, struct ibv_cq_ex *cq);
 const char *completion_status(int status);
 
 /* say_cm.c */
-/* What it was asked for, which QP it is, and between which addresses. */
+/* Shows the attributes of a QP, its name and number, and the addresses of its id. */
 void say_qp_of_id(struct out *out, const char *name, const struct ibv_qp_init_attr *attr,
 		  struct rdma_cm_id *id);
 void say_cm_event(struct out *out, const char *name, struct rdma_cm_event *const *event);

@@ -106,7 +106,7 @@ void say_recv_wrs(struct out *out, const char *name, const struct ibv_recv_wr *w
 	out_close_list(out);
 }
 
-/* What the program has written into the queue itself before this call. */
+/* Shows the members that the program has written into the queue itself before this call. */
 void say_extended_wr(struct out *out, const char *name, const struct ibv_qp_ex *qp)
 {
 	out_object(out, name, KIND_QP, qp);

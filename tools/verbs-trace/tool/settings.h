@@ -14,7 +14,7 @@
 #define SETTINGS_VARIABLE "VERBS_TRACE"
 #define START_VARIABLE    "VERBS_TRACE_START"
 
-/* How LD_PRELOAD names the shared object if its own path has a space or a colon; then a number. */
+/* The path in LD_PRELOAD, before a number, if the shared object's own has a space or a colon. */
 #define DESCRIPTOR_PATH "/proc/self/fd/"
 
 struct settings {
@@ -37,7 +37,7 @@ extern struct settings settings;
 /* Reads SETTINGS_VARIABLE's value: lines with a letter and its value. */
 void settings_read(const char *text);
 
-/* Whether -e lets a verb of this name through. */
+/* Returns true if -e lets a verb of this name through. */
 bool settings_want(const char *verb);
 
 #endif

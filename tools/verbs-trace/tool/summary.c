@@ -14,7 +14,7 @@
 #include "verbs-trace/tool/watch.h"
 
 #define FIRST 16 /* calls of a verb in a thread that are all timed */
-/* Of the later ones every Nth is timed: the more calls there were, the larger is N. */
+/* Every Nth later call is timed: the more calls there were, the larger is N. */
 #define EVERY_AT_FIRST 31
 #define EVERY_AT_LAST  257
 
@@ -136,7 +136,7 @@ void summary_forked(void)
 
 static _Atomic bool error_seen;
 
-/* Of a verb that moves messages, -q shows the first call on each queue. */
+/* With -q, only the first call on each queue of a verb that moves messages is shown. */
 static bool is_first(const struct call *call)
 {
 	struct object *queue = object_of(call->queue_kind, call->queue);

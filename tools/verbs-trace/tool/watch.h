@@ -40,8 +40,8 @@ void accuse(enum sort sort, struct moment moment, const char *format, ...)
 void accuse_tell(void);
 
 /*
- * What the tables call before a verb (..ing) or after it. watch_queues.c: a queue that is new (NULL:
- * it could not be made), changes or ends.
+ * Hooks that the tables call before a verb (..ing) or after it. watch_queues.c: a queue is new
+ * (NULL: it could not be made), changes or ends.
  */
 void watch_new_cq(struct ibv_cq *created, struct ibv_comp_channel *channel);
 void watch_new_qp(const struct call *call, struct ibv_qp *qp, bool sq_sig_all);
@@ -54,7 +54,7 @@ void watch_destroying_qp(struct ibv_qp *qp);
 void watch_destroying_cq(const struct call *call, struct ibv_cq *cq);
 void watch_sleeping(const struct call *call, struct ibv_comp_channel *channel);
 
-/* What has been posted, or has not because the call failed. */
+/* Requests are posted, or were not because the call failed. */
 void watch_sending(struct call *call, struct ibv_qp *qp, const struct ibv_send_wr *wr);
 void watch_unsent(struct call *call, struct ibv_qp *qp, struct ibv_send_wr **bad_wr, int ret);
 void watch_receiving(struct call *call, struct ibv_qp *qp, const struct ibv_recv_wr *wr);

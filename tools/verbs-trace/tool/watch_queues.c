@@ -29,7 +29,7 @@ void watch_new_cq(struct ibv_cq *created, struct ibv_comp_channel *channel)
 	guard_unlock(GUARD_CHANNELS);
 }
 
-/* Of rdma_create_qp the library has created it in a call of its own; the program has to destroy it. */
+/* In rdma_create_qp the library creates the QP in a call of its own; the program destroys it. */
 void watch_new_qp(const struct call *call, struct ibv_qp *qp, bool sq_sig_all)
 {
 	struct object *object = object_made(KIND_QP, qp, !call->inner, call_moment(call));
@@ -104,7 +104,7 @@ void watch_modified(struct ibv_qp *qp, int mask, int ret)
 		object->failed_thread = 0;
 }
 
-/* Whether a CQ that shares the channel may miss completions that came after its last poll. */
+/* Reports CQs of the channel that may miss completions that came after their last poll. */
 void watch_sleeping(const struct call *call, struct ibv_comp_channel *channel)
 {
 	struct object *object = object_of(KIND_COMP_CHANNEL, channel), *at;
