@@ -156,7 +156,7 @@ static int message(void *context, struct our_told *told)
 	return our_post_recv(poster->control, 0);
 }
 
-/* By the pause: the longer it is, the colder are the caches and the CPU. Then there and back without. */
+/* Messages after pauses: the longer, the colder are caches and CPU. Then round trips without. */
 static int print_messages(struct poster *poster, const struct our_meter *meter)
 {
 	static const struct {
@@ -238,7 +238,7 @@ static int connect_poster(struct poster *poster, struct sockaddr *address)
 	return ret ? ret : our_client_connect(poster->control, NULL, 0);
 }
 
-/* A process may use the CPU number `n` of those of this program, from 0, if there are so many. */
+/* Pins a process to the CPU number `n`, from 0, of those allowed to this program, if it exists. */
 static void pin(pid_t process, const cpu_set_t *allowed, int n)
 {
 	cpu_set_t one;

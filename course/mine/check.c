@@ -233,7 +233,7 @@ static void getter(struct side *side)
 	send_last(side, 0); /* the connection goes on */
 }
 
-/* Its program does nothing until everything was read and written. */
+/* The owner of the memory does nothing until everything was read and written. */
 static void owner(struct side *side)
 {
 	uint32_t i;

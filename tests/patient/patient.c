@@ -95,7 +95,7 @@ static int send_unsignaled(struct our_control *client)
 	return await_send(client);
 }
 
-/* By a verb, of which the library knows nothing. */
+/* Sends by a verb, of which the library knows nothing. */
 static int send_by_verb(struct our_control *client)
 {
 	struct ibv_send_wr wr = client->memory.buffers[0].send_wr, *bad_wr;

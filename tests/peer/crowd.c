@@ -69,7 +69,7 @@ static void ask(struct crowd *crowd, struct rdma_cm_id *id)
 	must(!rdma_connect(id, &param), "rdma_connect");
 }
 
-/* It is over; the next one's turn. */
+/* Ends a client; then it is the next one's turn. */
 static void end(struct crowd *crowd, struct rdma_cm_id *id, uint64_t *counter)
 {
 	if (id->qp)

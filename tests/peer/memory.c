@@ -19,7 +19,7 @@ struct memory {
 	uint64_t first, ends, contents, second; /* of a record: see fill_record */
 	bool own_sum;
 	uint64_t lock;
-	unsigned int changes; /* so often */
+	unsigned int changes; /* the number of times that `changed` is set */
 	unsigned int watched, after_us;
 	uint64_t at_least;
 	unsigned int changed;

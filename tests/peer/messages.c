@@ -137,7 +137,7 @@ static void stay_longer(int sig)
 	alarm(8);
 }
 
-/* Until --timeout is over, which then is no failure. */
+/* Stays silent until --timeout is over, which then is no failure. */
 void fall_silent(void)
 {
 	signal(SIGALRM, end_silence);

@@ -55,9 +55,9 @@ struct peer {
 	uint64_t stage;
 	uint64_t one_sided; /* 1 or 3: the wire of ping-rdma-1 or -3; 0: messages */
 	const char *reach;  /* of that: an access without the right to it; or NULL */
-	uint64_t greedy;    /* so many messages at once, and no receive for their echoes; or 0 */
+	uint64_t greedy;    /* messages sent at once, without receives for their echoes; or 0 */
 	const char *crowd;  /* what many clients in this process do; or NULL */
-	uint64_t window;    /* so many of them at a time */
+	uint64_t window;    /* clients of the crowd at a time */
 	int bad_credit;     /* the misbehaviour's initial: huge, zero or short; or 0 */
 	const char *addr, *port;
 	uint64_t count, size, n_buf, batch, rounds;

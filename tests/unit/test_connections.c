@@ -235,7 +235,7 @@ static void count_established(struct our_control *agent)
 	established++;
 }
 
-/* Its first message, and the event, in either order. */
+/* The first message and the event establish an agent, in either order. */
 UNIT_TEST(an_agent_is_established_once)
 {
 	start(OUR_AGENT);

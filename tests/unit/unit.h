@@ -13,7 +13,7 @@
 
 /*
  * Defines a test, which begins with its body in braces. It needs no list: it is added when the program
- * starts. UNIT_TESTS runs it so often, with _i from 0 on, and each time in a process of its own.
+ * starts. UNIT_TESTS runs it `times` times, with _i from 0 on, each in a process of its own.
  */
 #define UNIT_TEST(name)         UNIT_TESTS(name, 1)
 #define UNIT_TESTS(name, times) UNIT_EXIT_TESTS(name, 0, times)

@@ -140,7 +140,7 @@ static void find_port(struct check *check)
 	}
 }
 
-/* Its text alone names no link. */
+/* The text of a link-local address alone names no link. */
 static bool is_link_local(const struct sockaddr *address)
 {
 	const struct sockaddr_in6 *in6 = (const void *)address;

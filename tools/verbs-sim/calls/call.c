@@ -132,7 +132,7 @@ void sim_found(void)
 	sim_me->idle_ns = 0;
 }
 
-#define LOSES_PROCESSOR 16 /* once in so many posts, on average */
+#define LOSES_PROCESSOR 16 /* one of this many posts, on average */
 #define LOST_NS         30000
 
 void sim_lose_processor(void)

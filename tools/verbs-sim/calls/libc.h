@@ -35,7 +35,7 @@ uint64_t sim_deadline_at(const struct timespec *time);
  */
 void *sim_open_channel(enum sim_kind kind, size_t size, void *user, bool hidden);
 
-/* Where it is still needed, only its descriptor goes, and the rest at the end of the program. */
+/* Closes a channel. While it is needed, only its descriptor; the rest when the program ends. */
 void sim_close_channel(struct sim_channel *channel);
 
 /* Brings all descriptors, or only timers, up to date: before each look at what is ready. */

@@ -161,7 +161,7 @@ EXPORTED int pthread_rwlock_wrlock(pthread_rwlock_t *lock)
 		      : REAL(pthread_rwlock_wrlock)(lock);
 }
 
-/* Those with a time limit, whose name says whether they read or write. */
+/* Functions with a time limit, whose name says whether they read or write. */
 #define TIMED(name, try)                                                                          \
 	EXPORTED int name(pthread_rwlock_t *restrict lock, const struct timespec *restrict until) \
 	{                                                                                         \

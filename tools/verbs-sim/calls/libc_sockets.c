@@ -25,7 +25,7 @@ struct ends {
 	bool v6_only;   /* an IPv6 one that leaves IPv4 to others */
 };
 
-/* By descriptor; `own` has no family if it is not one of these sockets. */
+/* Sockets by descriptor; `own` has no family if the descriptor is not one of these sockets. */
 static struct ends sockets[MOST_DESCRIPTORS];
 
 static struct ends *ends_of(int fd)
@@ -91,7 +91,7 @@ static bool is_taken(struct ends *ends)
 	return ret < 0;
 }
 
-/* That of a listener of IPv6 which leaves IPv4 to others has no family: an IPv4 client passes it. */
+/* The family of an IPv6 listener that leaves IPv4 to others: no IPv4 client connects to it. */
 #define V6_ONLY AF_UNSPEC
 
 EXPORTED int bind(int fd, const struct sockaddr *address, socklen_t length)
@@ -114,7 +114,7 @@ EXPORTED int bind(int fd, const struct sockaddr *address, socklen_t length)
 	return REAL(bind)(fd, (struct sockaddr *)&name, length);
 }
 
-/* To the listener of its family, or to one of IPv6, which may take both. */
+/* Connects to the listener of the peer's family, or to an IPv6 one, which may take both. */
 static int connect_to_listener(int fd, struct ends *ends)
 {
 	int other = ends->peer.ss_family == AF_INET ? AF_INET6 : V6_ONLY, ret;

@@ -33,7 +33,7 @@ static long wait_for_futex(const uint32_t *word, uint32_t value, bool shared, ui
 	return sim_fail(interrupted ? EINTR : ETIMEDOUT);
 }
 
-/* Those with a set of bits all wake: each looks at its word again. */
+/* A wake with a bit set wakes all threads, because each looks at its word again. */
 static long wake_futex(const uint32_t *word, uint32_t most, bool shared)
 {
 	long woken = 0;

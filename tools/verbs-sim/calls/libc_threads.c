@@ -62,7 +62,7 @@ static void remember(pthread_t id, struct sim_thread *thread)
 	LIST_INSERT_HEAD(&known, one, link);
 }
 
-/* It sleeps until it is there: a library that replaces mmap(2) makes calls while it is created. */
+/* The thread sleeps until it exists: a library that replaces mmap(2) makes calls in between. */
 static struct sim_thread *new_thread(void)
 {
 	struct sim_thread *thread = sim_new_thread(sim_me->program, SIM_THREAD_ASLEEP);
@@ -112,7 +112,7 @@ static struct known *find(pthread_t id)
 	return NULL;
 }
 
-/* Its id may be used again. */
+/* Forgets a thread, whose id may be used again. */
 static void forget(struct known *one)
 {
 	LIST_REMOVE(one, link);

@@ -82,7 +82,7 @@ static void on_sigsegv(int number, siginfo_t *info, void *context)
 
 	(void)number;
 	if (!length) {
-		/* The same instruction raises it again, for the one whose signal it is. */
+		/* The instruction raises the signal again, for the handler that it belongs to. */
 		set_handler(&before, NULL);
 		return;
 	}

@@ -11,7 +11,7 @@
 #define FIRST_PORT 32768
 #define LAST_PORT  60999
 
-/* Endpoints by their ports, in so many lists. */
+/* Lists of endpoints, by their ports. */
 #define LISTS 1024
 LIST_HEAD(sim_endpoints, sim_endpoint);
 

@@ -27,7 +27,7 @@ bool sim_inject_event(struct sim_endpoint *endpoint)
 	return true;
 }
 
-/* With --strict: what works only by chance. */
+/* With --strict, reports terms that work only by chance. */
 static void check_terms(const struct sim_endpoint *endpoint, const struct sim_terms *terms)
 {
 	const struct sim_program *program = endpoint->object.program;
@@ -56,7 +56,7 @@ static bool is_too_long(const struct sim_endpoint *endpoint, const struct sim_te
 	return terms->data_length > most && !sim_cm_traits(endpoint)->iwarp;
 }
 
-/* Sends the request, and waits for an answer for so long. */
+/* Sends the request, and waits `wait_ns` for an answer. */
 static void request(struct sim_endpoint *client, const struct sim_terms *terms, uint64_t wait_ns)
 {
 	client->offered = *terms;

@@ -13,7 +13,7 @@
 
 #include "verbs-sim/core/schedule.h"
 
-#define HELD_UP    16    /* of so many times that others run, one is for long: */
+#define HELD_UP    16    /* one of this many preemptions is a long one: */
 #define HELD_UP_NS 20000 /* at most */
 
 /* ---- Turns ---- */

@@ -64,12 +64,12 @@ void sim_wake_descriptor(const struct sim_program *program, const void *awaited)
  */
 bool sim_signal(const struct sim_program *program, const void *condition);
 
-/* This thread is no more: somebody else goes on. */
+/* Ends this thread; another one goes on. */
 void sim_end_thread(void);
 
 /*
- * Somebody else goes on. Of the runner, which waits for its turn by itself. Returns false if that
- * is the runner again: no thread will ever go on by itself, or the runner's time has come.
+ * Lets a thread go on. For the runner, which waits for its turn by itself. Returns false if the
+ * turn stays with the runner: no thread will ever go on by itself, or the runner's time has come.
  */
 bool sim_pass_on(void);
 

@@ -90,7 +90,7 @@ uint64_t sim_near_ns(uint32_t pace_ns)
 	return pace_ns / 2 + sim_random(pace_ns / 2);
 }
 
-#define LATE    32 /* one of so many */
+#define LATE    32 /* one of this many is late */
 #define LATE_NS 300000
 
 uint64_t sim_pace_ns(unsigned int pace)

@@ -84,15 +84,15 @@ struct sim_thread {
 	uint32_t priority;    /* by priorities: the greatest goes on */
 	uint64_t deadline_ns; /* when it wakes at the latest */
 	uint64_t ready_ns;    /* when it goes on after it was woken */
-	uint32_t pace_ns;     /* so long that may take: see enum sim_pace */
+	uint32_t pace_ns;     /* most from waking to going on: see enum sim_pace */
 	const void *awaited[SIM_MOST_AWAITED];
 	int n_awaited;         /* 0: any descriptor */
 	bool woken;            /* what it awaits has changed */
 	bool detached;         /* nobody will join it */
 	const void *condition; /* that it waits for, also while a signal's handler runs; or NULL */
 	bool signalled;        /* by pthread_cond_signal */
-	uint64_t idle_ns;      /* for so long its calls have found nothing to do */
-	uint64_t looked_ns;    /* and for so long it has done nothing but look at the clock */
+	uint64_t idle_ns;      /* spent in calls that found nothing to do */
+	uint64_t looked_ns;    /* spent on nothing but looking at the clock */
 	uint64_t blocked_signals;  /* bit N - 1: signal N */
 	uint64_t pending_signals;  /* to be raised when it has its turn */
 	char call[40];             /* the last call that it made */
@@ -141,8 +141,8 @@ struct sim_program {
 	bool told_to_stop;             /* because all slept, or it did not end */
 	uint64_t runs;                 /* how often its threads have slept and gone on */
 	bool stopped;                  /* by SIGSTOP: its threads do not run, but its device does */
-	bool watched;                  /* the runner looks when it has written something, */
-	int64_t written;               /* and has seen so many bytes of its stdout and stderr */
+	bool watched;                  /* a step awaits its output */
+	int64_t written;               /* bytes of stdout and stderr seen so far */
 	bool forked;                   /* another program of the run has started it */
 	struct sim_program *parent;    /* that will wait for its end; NULL: none */
 	bool real_counter;             /* it may read the processor's counter: real time */
@@ -217,7 +217,7 @@ struct sim_world {
 	uint64_t changes[SIM_MOST_CHANGES];
 	uint64_t points;  /* calls so far */
 	uint32_t in_turn; /* how often the same thread went on */
-	uint32_t preempt; /* at one call of so many another thread may go on */
+	uint32_t preempt; /* at one of this many calls another thread may go on */
 	uint32_t pace_ns[SIM_PACES];
 	uint64_t hash; /* of all that has happened, in order */
 
@@ -309,7 +309,7 @@ void sim_ask_helper(enum sim_wanted wanted);
 void sim_give_up(enum sim_verdict verdict, const char *format, ...)
 	__attribute__((format(printf, 2, 3), noreturn));
 
-/* In the runner, which has no other to report it: leaves the run. It does not return either. */
+/* The same in the runner, which reports to nobody: leaves the run, and does not return. */
 extern void (*sim_leave_run)(void);
 
 /*

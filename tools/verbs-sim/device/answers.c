@@ -18,7 +18,7 @@ enum form {
 	UNLESS,   /* the same; this number means 0 */
 	DIFFERS,  /* the same: whether it is another number than this */
 	GREATEST, /* the number in front of `text`, in the last line that has one */
-	TIMES,    /* whether so many lines or more have `text` */
+	TIMES,    /* whether this many lines or more have `text` */
 	STATUS    /* the status that follows the first `text` */
 };
 

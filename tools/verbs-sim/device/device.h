@@ -299,7 +299,7 @@ int sim_scatter(const struct sim_pd *pd, const struct ibv_sge *sge, int num_sge,
 int sim_bind_mw(const struct sim_qp *qp, const struct sim_request *request);
 int sim_invalidate(const struct sim_qp *qp, uint32_t key);
 
-/* It is bound to nothing any more. */
+/* Unbinds a memory window. */
 void sim_unbind_mw(struct sim_mw *mw);
 
 /*

@@ -11,7 +11,7 @@
 
 /* ---- Words of --device ---- */
 
-/* As the GID of RoCE has it: IPv4 is mapped. */
+/* Reads an address as a GID of RoCE has it: IPv4 is mapped. */
 static bool read_address(const char *text, struct in6_addr *address)
 {
 	char mapped[64];

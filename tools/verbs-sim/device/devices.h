@@ -33,7 +33,7 @@ struct sim_traits {
 	uint8_t padded_request, padded_reply, padded_reject; /* bytes of private data, at least */
 	int nobody_listens, rejected,
 		backlog_full; /* statuses of RDMA_CM_EVENT_REJECTED; 0: dropped */
-	/* Until rdma_connect ends: nobody is there, or nobody accepts; until rdma_disconnect does. */
+	/* Until rdma_connect fails (nobody is there; nobody accepts), and rdma_disconnect. */
 	uint64_t request_lost_ns, not_answered_ns, disconnect_lost_ns;
 	uint64_t resend_ns, timewait_ns; /* RoCE: see docs/drivers.md, "At a glance" */
 	uint64_t tcp_lost_ns;            /* iWARP: until TCP gives up */
@@ -45,9 +45,9 @@ struct sim_traits {
 	enum ibv_wc_status bad_recv_key, bad_recv_there; /* at its side, and at the sender's */
 	enum ibv_wc_status too_long_here, too_long_there;
 	bool drops_too_long; /* a datagram that its receive has no room for is lost: the QP lives */
-	uint32_t loses;      /* one of so many datagrams, on its way; 0: none */
-	uint32_t repeats;    /* one of so many arrives twice; 0: none */
-	bool solicited;      /* whether a CQ armed for them is told of solicited messages */
+	uint32_t loses;      /* one of this many datagrams on its way; 0: none */
+	uint32_t repeats;    /* one of this many arrives twice; 0: none */
+	bool solicited;      /* a CQ armed for solicited messages is told of them */
 	bool flushes_torn;   /* the receive of a message that breaks off is flushed, not lost */
 	bool flushes_late;   /* so is a receive that is posted in the error state */
 	bool last_wqe;       /* a QP with an SRQ says that it takes no more receives */
@@ -93,11 +93,11 @@ struct sim_device {
 	int used[SIM_KINDS]; /* objects that there are */
 };
 
-/* Those of the world. */
+/* The devices of the world. */
 struct sim_devices {
 	struct sim_device all[SIM_MOST_DEVICES];
 	uint32_t n;
-	bool removed; /* they have been: no address leads to one any more */
+	bool removed; /* they are gone: no address leads to one any more */
 };
 
 /*

@@ -139,7 +139,7 @@ int sim_judge_srq(const struct sim_device *device, uint32_t *max_wr, uint32_t ma
 
 /* ---- QPs ---- */
 
-/* As soft-RoCE: inline data are in the place of SGEs. */
+/* Grants inline data as soft-RoCE does, which has them in the place of SGEs. */
 static void grant_inline(struct ibv_qp_cap *cap, uint32_t piece)
 {
 	uint32_t pieces = cap->max_inline_data / piece;

@@ -147,7 +147,7 @@ int sim_write_memory(const struct sim_program *program, uint64_t address, const 
 	return move(SYS_process_vm_writev, program, address, (void *)from, length);
 }
 
-/* Where an SGE's address is in the program; 0: it is not registered so. */
+/* The address of an SGE's data in the program; 0: they are not registered for this access. */
 static uint64_t place_of(const struct sim_pd *pd, const struct ibv_sge *sge, uint32_t length,
 			 int access)
 {

@@ -111,7 +111,7 @@ static void read_arming(struct sim_cq *cq)
 								  : SIM_ARMED;
 }
 
-/* Its QPs fail, each when it would do something next: see sim_fails_with_cq. */
+/* The QPs of a dead CQ fail, each when it would do something next: see sim_fails_with_cq. */
 static void end_cq(struct sim_cq *cq)
 {
 	struct sim_object *object;

@@ -39,8 +39,8 @@ int sim_create_ring(struct sim_ring *ring, uint32_t entries, size_t bytes);
 void sim_destroy_ring(struct sim_ring *ring);
 
 /*
- * Takes those slots of a ring of soft-RoCE out of use that it has above so many: the consumer's index, by
- * which the library knows whether the ring is full, stays behind by them.
+ * Takes the slots of a ring of soft-RoCE beyond `entries` out of use: the consumer's index, by
+ * which the library knows whether the ring is full, stays behind by as many.
  */
 void sim_hold_ring(struct sim_ring *ring, uint32_t entries);
 
@@ -78,12 +78,12 @@ void sim_siw_disarm(struct sim_ring *ring);
 void sim_release_entry(struct sim_ring *ring);
 
 /*
- * Moves the entries of a ring of soft-RoCE into a new one for so many. The library maps it in the place of
- * the old one. Returns 0, or ENOMEM.
+ * Moves the entries of a ring of soft-RoCE into a new one with room for `entries`, which the
+ * library maps in the place of the old one. Returns 0, or ENOMEM.
  */
 int sim_resize_ring(struct sim_ring *ring, uint32_t entries);
 
-/* Empties it. */
+/* Empties a ring. */
 void sim_reset_ring(struct sim_ring *ring);
 
 /* Bytes of an entry that has room for this. */
@@ -107,6 +107,6 @@ bool sim_read_taken(struct sim_ring *ring, struct ibv_wc *wc);
 /* The next request that the library has put into the ring of a QP, or NULL. It is the caller's. */
 struct sim_request *sim_read_send(struct sim_qp *qp);
 
-/* The same of a receive. */
+/* The same for receives. */
 struct sim_recv *sim_read_recv(struct sim_ring *ring);
 #endif

@@ -98,7 +98,7 @@ void sim_siw_put_completion(struct sim_ring *ring, const struct ibv_wc *wc)
 			 __ATOMIC_RELEASE);
 }
 
-/* Which of a table's codes the driver has said; 0: none. */
+/* The place of a code of the driver in the table of statuses; 0 for the code 0. */
 static int find_status(uint16_t said)
 {
 	int code = (int)(sizeof(statuses) / sizeof(statuses[0]));

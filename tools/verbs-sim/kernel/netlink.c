@@ -117,7 +117,7 @@ static void list_devices(struct netlink *netlink, const struct nlmsghdr *request
 	end(netlink, header);
 }
 
-/* That a request cannot be answered, as an errno value says. */
+/* Answers a request with an errno value. */
 static void refuse(struct netlink *netlink, const struct nlmsghdr *request, int error)
 {
 	struct nlmsghdr *header = begin(netlink, request, NLMSG_ERROR, 0);

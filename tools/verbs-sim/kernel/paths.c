@@ -118,7 +118,7 @@ EXPORTED FILE *fopen64(const char *restrict path, const char *restrict mode)
 
 /* ---- Looking ---- */
 
-/* As stat(2), of one of the kernel's paths. Returns -2 if it is none. */
+/* As stat(2), for the kernel's paths. Returns -2 for other paths. */
 static int look(const char *path, struct stat *to)
 {
 	struct sim_device *device = NULL;

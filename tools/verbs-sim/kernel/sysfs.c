@@ -67,7 +67,7 @@ static int state(const struct place *place, char *text)
 					    : "DOWN");
 }
 
-/* As IPv6 addresses, in full: four or eight groups. */
+/* Writes bytes as an IPv6 address has them, in full: four or eight groups. */
 static int write_groups(const void *from, size_t groups, char *text)
 {
 	const uint8_t *byte = from;

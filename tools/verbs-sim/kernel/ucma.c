@@ -16,7 +16,7 @@ static const struct row {
 	int ways[2];            /* how --fail makes it fail, if it does not say */
 	size_t response;        /* where in the request the address of the answer is */
 } commands[] = {
-/* Those of the first kind have an answer. */
+/* Commands of the first kind have an answer. */
 #define ASKS(name, function, request, answer, error)          \
 	[RDMA_USER_CM_CMD_##name] = { #name,                  \
 				      function,               \

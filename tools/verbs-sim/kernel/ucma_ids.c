@@ -46,7 +46,7 @@ int ucma_destroy_id(struct ucma *ucma, const void *in, void *out)
 	return 0;
 }
 
-/* It is written to the new channel. */
+/* The library writes this command to the new channel. */
 int ucma_migrate_id(struct ucma *ucma, const void *in, void *out)
 {
 	const struct rdma_ucm_migrate_id *request = in;

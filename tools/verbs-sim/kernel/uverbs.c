@@ -144,7 +144,7 @@ static int write_command(struct uverbs *uverbs, const struct ib_uverbs_cmd_hdr *
 	return carry_out(uverbs, row, header + 1, to, header->out_words * 4u);
 }
 
-/* Its lengths count words of eight bytes; those of the driver's part stand in a second header. */
+/* Lengths count words of eight bytes; those of the driver's part stand in a second header. */
 static int write_extended(struct uverbs *uverbs, const struct ib_uverbs_cmd_hdr *header,
 			  size_t length)
 {

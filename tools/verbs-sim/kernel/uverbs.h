@@ -111,7 +111,7 @@ struct uverbs_ah_answer {
 	struct rxe_create_ah_resp rxe;
 };
 
-/* Where the library is to map a ring: rxe_mmap.c of Linux makes up an offset for each. */
+/* The place where the library maps a ring: rxe_mmap.c of Linux makes up an offset for each. */
 static inline struct mminfo uverbs_place_of(const struct sim_ring *ring)
 {
 	return (struct mminfo){ .offset = sim_offset_of(ring), .size = sim_bytes_of(ring) };
@@ -119,7 +119,7 @@ static inline struct mminfo uverbs_place_of(const struct sim_ring *ring)
 
 /* ---- events.c: what is read from a channel of completions, or of asynchronous events ---- */
 
-/* The program gets a descriptor for it. */
+/* Give the program a descriptor for a channel. */
 void kernel_open_comp_channel(struct sim_channel *channel);
 void kernel_open_async_channel(struct sim_channel *channel);
 

@@ -72,7 +72,7 @@ const char *const sim_strategies[SIM_STRATEGIES] = { "random", "pct", "mixed", "
 
 const char *const sim_leaks_ways[SIM_LEAKS_WAYS] = { "fail", "report", "ignore" };
 
-/* Which of these words the argument is; `n`: none. */
+/* The index of the argument among these words; `n`: it is none of them. */
 static int find_word(const char *const *words, int n)
 {
 	int i;

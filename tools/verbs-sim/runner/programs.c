@@ -218,7 +218,7 @@ void sim_add_program(struct sim_run *run, char **argv, const struct sim_streams 
 	sim_bury_all(run); /* one that was not found */
 }
 
-/* They are loaded all at once. */
+/* Loads all programs at once. */
 void sim_add_programs(struct sim_run *run)
 {
 	struct sim_streams streams;

@@ -50,8 +50,8 @@ struct sim_options {
 	int n_expected;
 	char allowed[256]; /* as sim_world->allowed */
 	const char *junit; /* the file of test cases, or NULL */
-	int servers;       /* so many programs may run until they are told to stop */
-	bool says_servers; /* the command line does */
+	int servers;       /* programs that may run until they are told to stop */
+	bool says_servers; /* the command line has --servers */
 	int gdb;           /* the program to debug, or -1 */
 	char ***programs;  /* the arguments of each */
 	int n_programs;
@@ -190,16 +190,16 @@ void sim_reap(struct sim_run *run);
 /* Handles the ends that were noticed. */
 void sim_bury_all(struct sim_run *run);
 
-/* Those of the command line: each runs when those before it sleep. */
+/* Adds the programs of the command line: each begins when those before it sleep. */
 void sim_add_programs(struct sim_run *run);
 
-/* One more, which is loaded when this returns, and begins a moment later. */
+/* Adds a program, which is loaded when this returns, and begins a moment later. */
 void sim_add_program(struct sim_run *run, char **argv, const struct sim_streams *streams);
 
 /* Kills a program, and handles its end. */
 void sim_kill_program(struct sim_run *run, int number);
 
-/* At the end of a run, with the turn or without it. */
+/* Kills all programs at the end of a run, with the turn or without it. */
 void sim_kill_all(struct sim_run *run);
 
 /* ---- Programs of other users: helper.c ---- */
@@ -238,7 +238,7 @@ bool sim_redirect(struct sim_streams *streams, const char *word);
 /* Closes what is for the program only. */
 void sim_close_streams(struct sim_streams *streams);
 
-/* Looks for the text that a step waits for. Returns true if it has come so often. */
+/* Looks for the text that a step waits for. Returns true if it has come often enough. */
 bool sim_search(const struct sim_streams *streams, struct sim_steps *steps);
 
 /* Prints what was kept of a program's output. */

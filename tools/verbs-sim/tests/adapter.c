@@ -39,7 +39,7 @@ static void print_completions(struct end *end, int ms)
 	}
 }
 
-/* Both ends have the same context. */
+/* Prints the events of both ends, which have the same context. */
 static void print_events(void)
 {
 	struct pollfd readable = { .fd = ends.server.id->verbs->async_fd, .events = POLLIN };
@@ -93,7 +93,7 @@ static void fill(int nth)
 	}
 }
 
-/* As many WRITEs as a CQ of two has room for, or more; then one that finds it empty again. */
+/* Posts `n` WRITEs to a CQ that has room for two; then one that finds the CQ empty again. */
 static void overrun(int n)
 {
 	ends.cq_entries = 2;
@@ -138,7 +138,7 @@ static void write_here(int how)
 
 /* ---- READs ---- */
 
-/* Two READs at once, of which the peer answers so many. */
+/* Posts two READs at once, of which the peer answers `answers`. */
 static void read_twice(int answers)
 {
 	connect_both();
@@ -189,7 +189,7 @@ static void watch_write(int unused)
 
 /* ---- A peer that goes ---- */
 
-/* Its region goes (0), or its QP: for a client that tries that often again. */
+/* The peer's region goes (`retries` 0), or its QP, and the client retries that often. */
 static void lose_peer(int retries)
 {
 	struct ibv_mr gone;

@@ -272,7 +272,7 @@ static void note_end(int number)
 	ends_seen++;
 }
 
-/* As dash waits: the handler has run when sigsuspend returns, and never earlier. */
+/* Waits as dash does: the handler has run when sigsuspend returns, and never earlier. */
 static int wait_as_shells_do(void)
 {
 	struct sigaction action = { .sa_handler = note_end };

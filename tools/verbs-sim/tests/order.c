@@ -36,7 +36,7 @@ static void start(void *(*function)(void *), void *argument)
 	must(!pthread_create(&threads[n_threads++], NULL, function, argument), "pthread_create");
 }
 
-/* The same of a thread that is to sleep when something happens: it has time to. */
+/* Starts a thread that has time to fall asleep before something happens. */
 static void watch(void *(*function)(void *), void *argument)
 {
 	start(function, argument);

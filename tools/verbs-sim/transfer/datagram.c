@@ -154,7 +154,7 @@ static void arrive(struct sim_qp *peer, const struct sim_qp *qp, const struct si
 		sim_fail_qp(peer);
 }
 
-/* Which happens to one of so many datagrams; 0: to none. */
+/* Returns true for one of this many datagrams, by chance; 0: for none. */
 static bool happens(uint32_t to_one_of)
 {
 	return to_one_of && !sim_random(to_one_of);

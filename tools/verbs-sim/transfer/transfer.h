@@ -63,7 +63,7 @@ bool sim_execute_alone(struct sim_qp *qp, const struct sim_request *request,
 uint64_t sim_rnr_ns(uint8_t code);
 uint64_t sim_timeout_ns(const struct sim_qp *qp);
 
-/* When it gives up a request that nobody has answered so far; SIM_FOREVER: never. */
+/* The time when the QP gives up a request that nobody has answered; SIM_FOREVER: never. */
 uint64_t sim_end_of_retries(const struct sim_qp *qp, struct sim_request *request);
 
 /*

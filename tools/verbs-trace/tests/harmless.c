@@ -50,7 +50,7 @@ static int threads(void)
 	return 0;
 }
 
-/* Its verb is no place where a thread is cancelled, so what the thread says next must come. */
+/* A verb is no cancellation point, so the next line of the thread must come. */
 static void *cancel_itself(void *argument)
 {
 	pthread_cancel(pthread_self());

@@ -154,7 +154,7 @@ static inline int64_t signaled(const struct object *qp, const struct ibv_send_wr
 	return n;
 }
 
-/* Only the thread that has polled the error certainly knew of it. */
+/* Only the thread that has polled an error certainly knew of it. */
 static __attribute__((noinline)) void judge_post(struct call *call, struct object *qp)
 {
 	if (qp->failed_thread != call->thread->number || call->inner)

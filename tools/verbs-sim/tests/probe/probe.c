@@ -102,7 +102,7 @@ static void one_arming(struct ends *e, int solicited_only, unsigned int flags)
 		;
 }
 
-/* A moderated CQ makes one event for so many completions, or when the time is over. */
+/* A moderated CQ makes one event for `number` completions, or when the time is over. */
 static void ask_moderation(struct ends *e, int number)
 {
 	struct ibv_modify_cq_attr attr = { .attr_mask = IBV_CQ_ATTR_MODERATE,

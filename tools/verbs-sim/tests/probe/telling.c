@@ -55,7 +55,7 @@ bool event_within(struct rdma_event_channel *events, int ms, struct rdma_cm_even
 	return true;
 }
 
-/* Prints events and completions of both ends as they come, for so long or until "enough" came. */
+/* Prints events and completions of both ends as they come, for `ms` or until `enough` came. */
 int watch(struct ends *e, int ms, int enough)
 {
 	struct end *both[] = { &e->client, &e->server };
