@@ -28,7 +28,7 @@ struct our_told {
 struct our_cost {
 	double wall_us;    /* from its begin to its end */
 	double busy_us;    /* of CPU time, of all CPUs, without what it spun */
-	double reached_us; /* what it told */
+	double reached_us; /* as the step told */
 };
 
 /* One step. Returns 0 or an errno value. */

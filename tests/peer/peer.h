@@ -36,8 +36,8 @@
 #define MAX_SIZE      (64ull << 20)
 #define MAX_BUFFERS   4096ull
 #define MAX_MEMORY    (256ull << 20)
-#define GRACE_MS      1000 /* how long completions may trail a peer that has left */
-#define DISCONNECT_MS 5000 /* how long the answer to a disconnect may take */
+#define GRACE_MS      1000 /* until completions of a peer that has left are overdue */
+#define DISCONNECT_MS 5000 /* until the answer to a disconnect is overdue */
 #define RESOLVE_MS    3000
 #define LOST          (-1) /* beside the values of enum ibv_wc_status, which start at 0 */
 #define NEVER         UINT64_MAX
@@ -77,7 +77,7 @@ struct peer {
 	int talks;          /* one-sided: it listens to the lines of talk-rdma-0 */
 	uint64_t bad_mark;  /* one-sided: length of the line that it says with a wrong sum; or 0 */
 	uint64_t timeout;   /* seconds */
-	uint64_t sleep_ms;  /* how late a blast client looks for credits that it lacks */
+	uint64_t sleep_ms;  /* until a blast client looks for credits that it lacks */
 	uint8_t raw_data[255];
 	size_t raw_len;
 	bool raw;
@@ -107,7 +107,7 @@ struct peer {
 
 #define COUNTER_LEN 24 /* of count-atomic-1: three words */
 #define PAUSE_US    50 /* between two looks at memory */
-#define OPEN_SLOT   0  /* what the other end may reach */
+#define OPEN_SLOT   0  /* memory that the other end may access */
 #define OWN_SLOT    1
 
 struct remote {

@@ -227,7 +227,7 @@ UNIT_TEST(above_the_last_bucket)
 #define MULTIPLE 5000000ull
 
 /*
- * As if each value had come so often: more values than 32 bits can count. To add them one by one
+ * Multiplies the count of each value, to more values than 32 bits can count. Adding them one by one
  * would take a minute.
  */
 static void multiply(void)

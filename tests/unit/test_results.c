@@ -49,7 +49,7 @@ static void make_control(void)
 }
 
 /*
- * Round trips of 1 to 99, each once, and one of 120, in so many nanoseconds: each percentile is
+ * Round trips of 1 to 99, each once, and one of 120, in units of `unit_ns`: each percentile is
  * known, and exact where this is one, as each value below 128 ns has a bucket of its own.
  */
 static void make_statistics(uint64_t unit_ns)

@@ -68,7 +68,7 @@ const char *devices_gid_address(const struct devices_device *device,
 struct devices_limit {
 	const char *name;
 	size_t offset;      /* of an int in struct ibv_device_attr */
-	const char *limits; /* what */
+	const char *limits; /* the thing that it limits */
 };
 extern const struct devices_limit devices_limits[]; /* ends with one without a name */
 uint64_t devices_limit(const struct devices_device *device, const struct devices_limit *limit);

@@ -15,7 +15,7 @@
 #include "verbs-sim/calls/call.h"
 #include "verbs-sim/calls/libc.h"
 
-#define CALL_NS 100 /* what each call costs */
+#define CALL_NS 100 /* the cost of each call */
 #define IDLE_NS 200 /* and one that finds nothing, at least, */
 #define IDLE_PART \
 	1024 /* or this part of the time that was spent so: a program may read the clock only

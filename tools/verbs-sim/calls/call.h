@@ -54,10 +54,10 @@ void sim_count(const char *name);
 /* This thread, when its exit handlers have run; NULL before. */
 extern __thread struct sim_thread *sim_left;
 
-/* The call in which this thread sleeps, if it does: for messages. */
+/* Names the call in which this thread may sleep, for messages. */
 void sim_name_call(const char *name);
 
-/* For a call that a program makes often, and that is of no interest: it is only noted. */
+/* Only notes a call that a program makes often, and that is of no interest. */
 void sim_pass(const char *name);
 
 /* With --trace: prints what a call has found, in a line behind the call's own. */

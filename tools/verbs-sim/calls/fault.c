@@ -116,7 +116,7 @@ static void tell_ids(struct sim_fault *fault, const char *name)
 		sim_report_fault("%s at %s", fault->how, name);
 }
 
-/* As when its module is unloaded: nothing is sent any more, and every id that has a device is told. */
+/* Removes the devices: nothing is sent any more, and every id that has a device is told. */
 static void remove_device(void)
 {
 	struct sim_object *object;

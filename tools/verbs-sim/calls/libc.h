@@ -38,7 +38,7 @@ void *sim_open_channel(enum sim_kind kind, size_t size, void *user, bool hidden)
 /* Closes a channel. While it is needed, only its descriptor; the rest when the program ends. */
 void sim_close_channel(struct sim_channel *channel);
 
-/* Brings all descriptors, or only timers, up to date: before each look at what is ready. */
+/* Bring all descriptors, or only timers, up to date before a look at what is ready. */
 void sim_show_descriptors(void);
 void sim_show_timers(void);
 
@@ -87,7 +87,7 @@ struct sim_file_ops {
 struct sim_file {
 	const struct sim_file_ops *ops;
 	int fd;
-	const struct sim_program *owner; /* who has opened it */
+	const struct sim_program *owner; /* the program that has opened it */
 	int copies;                      /* descriptors besides the first */
 	dev_t number;                    /* of a device file; 0: it is none */
 };
@@ -143,7 +143,7 @@ socklen_t sim_name_client(struct sockaddr_un *name, const struct sockaddr_storag
 bool sim_read_client(const struct sockaddr_un *name, struct sockaddr_storage *own,
 		     struct sockaddr_storage *peer);
 
-/* The size of an address of this family. */
+/* Returns the size of an address, by its family. */
 socklen_t sim_size_of(const struct sockaddr_storage *address);
 
 /* ---- libc_poll.c: waiting for descriptors, for other calls than poll(2) ---- */

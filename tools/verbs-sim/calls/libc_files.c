@@ -88,7 +88,7 @@ static int await_ready(const char *name, int fd, short events)
 	return 0;
 }
 
-/* After a call: a program may make one that finds nothing in a loop. */
+/* Called after a call, because a program may repeat one that finds nothing in a loop. */
 static void changed(int fd, ssize_t result)
 {
 	int saved = errno;

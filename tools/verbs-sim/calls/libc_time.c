@@ -13,7 +13,7 @@
 #include "verbs-sim/calls/libc.h"
 #include "verbs-sim/device/device.h"
 
-#define CLOCK_NS    20  /* what reading a clock costs, at least, */
+#define CLOCK_NS    20  /* the least cost of reading a clock, */
 #define CLOCK_PART  256 /* or this part of the time that was spent so */
 #define SYSTEM_PART 4   /* this part of a program's CPU time is the system's */
 

@@ -96,7 +96,7 @@ static void join(struct sim_program *program, bool spawned)
 	program->pid = getpid();
 	if (sim_world->steps) /* stdout is a file, in which a step is to see each line */
 		setvbuf(stdout, NULL, _IOLBF, 0);
-	if (spawned) { /* what it executes itself is not */
+	if (spawned) { /* a program that this one executes itself is not spawned */
 		snprintf(number, sizeof(number), "%d", program->number);
 		setenv(SIM_PROGRAM_VARIABLE, number, 1);
 	} else {

@@ -44,7 +44,7 @@ struct sim_kept *sim_kept_of(const struct ibv_context *context);
 extern struct ibv_cq_ex sim_kept_cq_ex;
 extern struct ibv_qp_ex sim_kept_qp_ex;
 
-/* Puts our functions in their place: when the program gets a context, or an extended queue. */
+/* Put our functions into the tables when the program gets a context, or an extended queue. */
 void sim_install_context(struct ibv_context *context);
 void sim_install_cq_ex(struct ibv_cq_ex *cq);
 void sim_install_qp_ex(struct ibv_qp_ex *qp);

@@ -208,7 +208,7 @@ void sim_end_connection(struct sim_endpoint *endpoint);
 void sim_lose_connection(struct sim_endpoint *endpoint);
 
 /*
- * It does not come to a connection: the endpoint gets this event, and its peer, if it has one, is
+ * Aborts the attempt to connect: the endpoint gets this event, and its peer, if it has one, is
  * refused.
  */
 void sim_break_off(struct sim_endpoint *endpoint, enum rdma_cm_event_type type, int status);

@@ -134,12 +134,12 @@ struct sim_program {
 	struct sim_task alarm;        /* alarm(2), and setitimer(2), */
 	uint64_t alarm_interval_ns;   /* which repeats it; 0: not */
 	struct sim_objects objects[SIM_MOST_KINDS];
-	uint32_t left[SIM_MOST_KINDS];               /* what it had not destroyed when it ended */
+	uint32_t left[SIM_MOST_KINDS];               /* objects not destroyed at its end */
 	TAILQ_HEAD(sim_channels, sim_channel) stale; /* see device/device.h */
-	struct sim_fault *next_status; /* what its next completion is to have, or NULL */
+	struct sim_fault *next_status; /* injected into its next completion, or NULL */
 	bool silent;                   /* its host is cut off */
 	bool told_to_stop;             /* because all slept, or it did not end */
-	uint64_t runs;                 /* how often its threads have slept and gone on */
+	uint64_t runs;                 /* times that its threads have slept and gone on */
 	bool stopped;                  /* by SIGSTOP: its threads do not run, but its device does */
 	bool watched;                  /* a step awaits its output */
 	int64_t written;               /* bytes of stdout and stderr seen so far */
@@ -187,13 +187,13 @@ struct sim_world {
 	bool steps; /* its programs do what a list of steps says: runner/steps.c */
 	pid_t runner_pid;
 	struct sim_help help;
-	struct sim_fault *faults; /* what goes wrong, as it was asked to */
+	struct sim_fault *faults; /* from the command line */
 	int n_faults;
-	char done[256];    /* what went wrong as it was asked to, or empty */
-	char wrong[512];   /* what programs did wrong, or empty */
+	char done[256];    /* faults that were injected, or empty */
+	char wrong[512];   /* findings about programs, or empty */
 	char allowed[256]; /* names of findings that are none, each between spaces */
 	char missing
-		[256]; /* what their libraries asked the kernel, and is not simulated; or empty */
+		[256]; /* requests of libraries to the kernel that are not simulated, or empty */
 
 	bool shares_locks; /* a program has made a lock for several processes */
 
@@ -216,7 +216,7 @@ struct sim_world {
 	/* At which points a thread loses its priority; 0: at none. */
 	uint64_t changes[SIM_MOST_CHANGES];
 	uint64_t points;  /* calls so far */
-	uint32_t in_turn; /* how often the same thread went on */
+	uint32_t in_turn; /* times that the same thread went on */
 	uint32_t preempt; /* at one of this many calls another thread may go on */
 	uint32_t pace_ns[SIM_PACES];
 	uint64_t hash; /* of all that has happened, in order */
@@ -226,7 +226,7 @@ struct sim_world {
 
 	TAILQ_HEAD(sim_tasks, sim_task) tasks; /* that are due */
 	uint64_t n_scheduled;                  /* so far */
-	struct sim_due **later;                /* what waits for its time: core/later.c */
+	struct sim_due **later;                /* the times that are waited for: core/later.c */
 	uint32_t n_later, room_later;
 	struct sim_objects objects[SIM_MOST_KINDS];
 	uint32_t numbers[SIM_MOST_KINDS];              /* the last one of each kind, */
@@ -321,7 +321,7 @@ extern void (*sim_leave_run)(void);
 		     : sim_give_up(SIM_VERDICT_BROKEN, "the simulation is wrong: %s:%d: %s", \
 				   __FILE__, __LINE__, #condition))
 
-/* Lists of the world: an element is linked that was not, and unlinked that was. */
+/* Lists of the world. Only an element that is not linked is linked, and the reverse. */
 #define SIM_LINK(head, element, link)                   \
 	do {                                            \
 		SIM_ASSERT(!(element)->link.tqe_prev);  \
@@ -335,14 +335,14 @@ extern void (*sim_leave_run)(void);
 		(element)->link.tqe_prev = NULL;                    \
 	} while (0)
 
-/* Counts of the world: one less, of at least one. */
+/* Decrements a count of the world, which is at least one. */
 #define SIM_COUNT_DOWN(count)            \
 	do {                             \
 		SIM_ASSERT((count) > 0); \
 		(count)--;               \
 	} while (0)
 
-/* Notes for the last line that something has gone wrong as it was asked to. */
+/* Notes for the last line that a fault was injected. */
 void sim_report_fault(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Notes for the last line that a library has asked something that is not simulated; once. */
@@ -360,7 +360,7 @@ void sim_blame(const struct sim_program *program, const char *format, ...)
 /* Creates an object of this program: `size` bytes that begin with a struct sim_object. */
 void *sim_create(uint32_t kind, size_t size, struct sim_program *program, void *user);
 
-/* Takes it out of the ledger and frees it. Whoever calls this has seen that it has no users. */
+/* Takes an object out of the ledger and frees it. The caller has seen that it has no users. */
 void sim_destroy(void *object);
 
 /* The object of any program that has this number; NULL: there is none. */

@@ -361,7 +361,7 @@ bool sim_fails_with_cq(struct sim_qp *qp);
 /* Flushes the receives that are posted to the QP. */
 void sim_flush_recvs(struct sim_qp *qp);
 
-/* The QP ends, and what was posted to it, without completions. */
+/* Resets the QP, and ends its requests and receives without completions. */
 void sim_reset_qp(struct sim_qp *qp);
 
 /*
@@ -371,8 +371,8 @@ void sim_reset_qp(struct sim_qp *qp);
 void sim_post(struct sim_qp *qp, struct sim_request *request);
 
 /*
- * A READ without the depth for it: soft-iWARP refuses it with EINVAL, and sends nothing more on that
- * QP. Returns 0 for any other request.
+ * Returns EINVAL for a READ on a QP of soft-iWARP without the depth for it, which sends nothing
+ * more; 0 for any other request.
  */
 int sim_judge_read(struct sim_qp *qp, enum ibv_wr_opcode opcode);
 
@@ -480,27 +480,27 @@ void sim_destroy_channel(struct sim_channel *channel);
  * that a program can see.
  */
 
-/* A receive of a queue is posted: its memory must not be in another one that is posted there. */
+/* Checks a posted receive: no other receive of the queue may have its memory. */
 void sim_check_recv(const struct sim_program *program, const struct sim_recv_queue *queue,
 		    const struct ibv_sge *sge, int num_sge);
 
-/* A send or WRITE is posted, and completes: its memory must be the same. */
+/* Check a send or WRITE when posted and completed: its data must not change in between. */
 void sim_remember_data(const struct sim_qp *qp, struct sim_request *request);
 void sim_check_data(const struct sim_qp *qp, const struct sim_request *request);
 
-/* A request is posted: the QP must have been granted as many bytes as it has inline. */
+/* Checks a posted request: the QP must have been granted its number of inline bytes. */
 void sim_check_inline(const struct sim_qp *qp, const struct sim_request *request);
 
-/* A READ is posted: over iWARP the peer's device writes what it brings, to an address and a key. */
+/* Checks a READ over iWARP: one piece of memory, which allows IBV_ACCESS_REMOTE_WRITE. */
 void sim_check_sink(const struct sim_qp *qp, const struct sim_request *request);
 
-/* A QP is created: its CQs must have room for all that it can have outstanding. */
+/* Checks a new QP: its CQs must have room for all that it can have outstanding. */
 void sim_check_depth(const struct sim_qp *qp);
 
-/* A QP is about to be connected: a message may arrive at once. */
+/* Checks a QP that is about to be connected: a receive must be posted. */
 void sim_check_receives(const struct sim_qp *qp);
 
-/* Memory ends, or its region does: nothing that is posted may need it. `how`: "freed", or so. */
+/* Checks memory that ends, or its region: no posted request may use it. `how`: such as "freed". */
 void sim_check_end(const struct sim_program *program, uint64_t address, uint64_t length,
 		   const char *how);
 #endif

@@ -21,7 +21,7 @@
 struct sim_traits {
 	bool iwarp;
 	int most[SIM_KINDS]; /* objects of a kind, of all programs together; 0: any number */
-	struct ibv_device_attr attr; /* what it says besides, */
+	struct ibv_device_attr attr; /* its other attributes, */
 	struct ibv_port_attr port;   /* and of each port */
 	uint32_t max_inline;         /* bytes that a QP may be granted */
 	/* The granting of what programs ask for. */

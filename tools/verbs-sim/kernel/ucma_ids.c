@@ -8,8 +8,8 @@
 #include "verbs-sim/kernel/ucma.h"
 
 /*
- * By the error for RDMA_PS_IB librdmacm learns that there is no AF_IB, and uses no command that came
- * with it. It asks for itself: that is no call of the program.
+ * librdmacm asks for RDMA_PS_IB on its own, which is no call of the program. By the error it learns
+ * that there is no AF_IB, and uses no command that came with AF_IB.
  */
 int ucma_create_id(struct ucma *ucma, const void *in, void *out)
 {

@@ -104,7 +104,7 @@ struct sim_steps {
 	int stream; /* 1: stdout, 2: stderr */
 	int times;  /* that the text has to come, still */
 	char *text;
-	size_t searched; /* so much of the stream */
+	size_t searched; /* bytes of the stream */
 };
 
 struct sim_run {

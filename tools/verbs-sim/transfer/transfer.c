@@ -114,7 +114,7 @@ static bool overlaps(const struct sim_qp *qp, const struct sim_request *request)
 	return sim_qp_traits(qp)->overlaps_reads && sim_brings_data(request);
 }
 
-/* The peer knows of it, and its answer comes later. */
+/* The request has reached the peer, whose answer comes later. */
 static void ask(struct sim_qp *qp, struct sim_qp *peer, struct sim_request *request)
 {
 	int ret = sim_ask(qp, peer, request);

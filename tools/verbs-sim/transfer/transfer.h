@@ -34,7 +34,7 @@ void sim_acknowledge(struct sim_qp *qp);
 void sim_take_message(struct sim_qp *qp, struct sim_qp *peer, struct sim_request *request);
 
 /*
- * ---- How the way of a request ends: outcomes.c ----
+ * ---- The outcome of a request: outcomes.c ----
  *
  * The first: it has been executed, with its status; after an error the QP sends no more. The second: the
  * peer's QP fails, and the sender does not hear of it. The third: the peer found something wrong; RoCE

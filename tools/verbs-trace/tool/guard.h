@@ -27,8 +27,8 @@ void guard_lock_all(void);
 void guard_unlock_all(void);
 
 /*
- * In a signal handler: whether this thread holds one of the tool's locks. If it does, the signal is
- * raised again as soon as it holds none.
+ * For a signal handler. Returns true if this thread holds one of the tool's locks. The signal is
+ * then raised again as soon as it holds none.
  */
 bool guard_defers(int number);
 

@@ -158,7 +158,7 @@ void watch_polled(struct call *call, struct ibv_cq *cq, const struct ibv_wc *wc,
 		see_completion(call, object, &wc[i]);
 }
 
-/* Looks only at the errors of an extended CQ. */
+/* Looks only at completions in error of an extended CQ. */
 void watch_polled_ex(struct call *call, struct ibv_cq_ex *cq, int ret)
 {
 	struct object *object = object_of(KIND_CQ, cq);
