@@ -173,3 +173,9 @@ def test_the_written_test() -> None:
     for title, due, answer in zip(questions, points, answers):
         marks = [int(mark) for mark in re.findall(r"^- (\d+): ", answer, re.MULTILINE)]
         assert sum(marks[:3] if "three of:" in answer.split("- ")[0] else marks) == due, title
+
+
+def test_pages_that_are_evidence_for_a_trait() -> None:
+    """tools/verbs-sim/tests looks for the questions."""
+    named = re.findall(r"\bdocs/[\w.-]+", (TOP / "tools/verbs-sim/device/traits.c").read_text())
+    assert named and not [page for page in named if not (TOP / page).exists()]
