@@ -25,7 +25,7 @@ static inline uint64_t our_now_ns(void)
 	return (uint64_t)now.tv_sec * OUR_NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
-/* How long poll(2) may wait until our_now_ns is `until_ns`; UINT64_MAX: forever. */
+/* The timeout for poll(2), in ms, until our_now_ns is `until_ns`; -1 (forever) for UINT64_MAX. */
 static inline int our_ms_until(uint64_t until_ns)
 {
 	uint64_t now_ns, ms;
@@ -46,7 +46,7 @@ static inline struct timespec our_timespec(uint64_t ns)
 				  .tv_nsec = (long)(ns % OUR_NS_PER_S) };
 }
 
-/* How long ppoll(2) may sleep until our_now_ns is `until_ns`: *left; UINT64_MAX: forever, NULL. */
+/* The timeout for ppoll(2) until our_now_ns is `until_ns`; NULL (forever) for UINT64_MAX. */
 static inline const struct timespec *our_time_until(uint64_t until_ns, struct timespec *left)
 {
 	uint64_t now_ns;
@@ -58,7 +58,7 @@ static inline const struct timespec *our_time_until(uint64_t until_ns, struct ti
 	return left;
 }
 
-/* The moment `seconds` from now, by our_now_ns; 0, or more than the clock has: never, UINT64_MAX. */
+/* Returns our_now_ns of `seconds` from now; UINT64_MAX (never) for 0 or more than the clock has. */
 static inline uint64_t our_end_of_wait(uint64_t seconds)
 {
 	uint64_t ns;

@@ -24,7 +24,7 @@ static void reject(struct our_control *control, struct rdma_cm_id *cm_id, int er
 	uint8_t data[OUR_MAX_PRIVATE_DATA];
 	size_t length = control->config->refuse ? control->config->refuse(control, error, data) : 0;
 
-	/* It fails when the client has left by itself. */
+	/* rdma_reject fails if the client has left by itself. */
 	rdma_reject(cm_id, length ? data : NULL, (uint8_t)length);
 }
 
@@ -162,7 +162,7 @@ static void setup_depths(const struct our_control *control, struct rdma_conn_par
 	param->initiator_depth = at_most(depth, device.max_qp_init_rd_atom);
 }
 
-/* Never 0 for the first: the first packet that is lost would end the connection. */
+/* retry_count is never 0, because then the first lost packet would end the connection. */
 static void setup_retries(const struct our_config *config, struct rdma_conn_param *param)
 {
 	uint8_t rnr = config->rnr_retry_count ? config->rnr_retry_count : RNR_RETRY_COUNT;
@@ -227,7 +227,7 @@ static int report_address(const struct our_control *control, const char *call, i
 	}
 }
 
-/* Before the route is resolved, and before a client is accepted. Not all kernels know the option. */
+/* Called before the route is resolved, or a client accepted. Not all kernels know the option. */
 static int set_ack_timeout(const struct our_control *control)
 {
 	uint8_t timeout = control->config->ack_timeout;
@@ -253,7 +253,7 @@ static int resolve_ms(const struct our_config *config)
 	return (config->resolve_s ? config->resolve_s : RESOLVE_S) * 1000;
 }
 
-/* Whether nobody has answered, and to ask once more: what was asked, or the answer, may be lost. */
+/* Returns true to resolve once more, as the request or the answer to it may have been lost. */
 static bool ask_again(struct our_control *control)
 {
 	struct our_cm_event *event = &control->cm_event;
@@ -308,9 +308,9 @@ int our_client_bind(struct our_control *control, struct sockaddr *address)
 }
 
 /*
- * Whether a connection was refused because no server listens. InfiniBand and RoCE have a reason for
- * that, IB_CM_REJ_INVALID_SERVICE_ID in the IB specification's chapter on the CM. iWARP has only
- * TCP's refusal, which the call itself may return, without any event.
+ * Returns true if a connection was refused because no server listens. On InfiniBand and RoCE the
+ * reason for that is IB_CM_REJ_INVALID_SERVICE_ID in the IB specification's chapter on the CM.
+ * iWARP has only TCP's refusal, which rdma_connect itself may return, without any event.
  */
 static bool nobody_listens(const struct our_cm_event *event)
 {
@@ -581,7 +581,7 @@ int our_agent_connect(struct our_control *control, const void *private_data, siz
 
 /* ---- The end ---- */
 
-/* Whether there is a connection to end. */
+/* Stops watching the connection. Returns true if it is established, so that it has to be ended. */
 static bool begin_disconnect(struct our_control *control)
 {
 	bool connected = control->connected;

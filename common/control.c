@@ -60,7 +60,7 @@ int our_get_request(struct our_control *listener, struct our_control **agent)
 	return our_create_agent(listener, agent);
 }
 
-/* Where CM calls block, so does rdma_disconnect. */
+/* Waits for the peer's answer only where CM calls block, as rdma_disconnect waits there. */
 static void start_to_close(struct our_control *control)
 {
 	bool has_channel = our_private(control)->has_channel;
@@ -168,7 +168,10 @@ int our_look_after(struct our_control *control, int *timeout_ms)
 	uint64_t first_ns = our_end_of_wait(control->config->keepalive_s);
 	int ret = control->connected ? our_idle(control, our_now_ns()) : 0;
 
-	/* Before that no keepalive is due: the CM itself gives up a client that does not answer. */
+	/*
+	 * No keepalive is due before the connection is established, because until then the CM
+	 * itself gives up a client that does not answer.
+	 */
 	*timeout_ms = our_ms_until(control->connected ? our_private(control)->idle_ns : first_ns);
 	return ret;
 }

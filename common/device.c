@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * The device: what it is, the limits of its queues, and what it says outside of any call. All
- * connections of a process to a device share its asynchronous events: who reads one notes what it
- * means for the connection, or the shared device, that it is about. See our_control.h and
- * private.h.
+ * connections of a process to a device share its asynchronous events: the thread that reads an
+ * event notes what it means for the connection, or the shared device, that it is about. See
+ * our_control.h and private.h.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -127,7 +127,7 @@ static const void *context_of(const struct our_async *async)
 	return async->control ? (const void *)async->control : async->device;
 }
 
-/* The one whose control or shared device is at this address; NULL: none. Never reads what is there. */
+/* Returns the entry whose control or device has this address, which is not read; NULL: none. */
 static struct our_async *find_async(const void *context)
 {
 	struct our_async *one;
@@ -142,7 +142,7 @@ static struct our_async *find_async(const void *context)
 
 /* ---- Asynchronous events ---- */
 
-/* What an event is about, which decides whose it is. */
+/* The element that an event is about, which decides to whom the event belongs. */
 enum element {
 	OF_DEVICE,
 	OF_PORT,
@@ -172,7 +172,7 @@ static const struct meaning {
 	MEANING(QP_ACCESS_ERR, OF_QP, ECONNABORTED, true,
 		"the peer asked for memory that it may not reach"),
 	MEANING(SRQ_ERR, OF_SRQ, EIO, true, "no receives can be posted to it any more"),
-	/* What it means for a connection, its own completions say. */
+	/* A connection learns from its own completions what this means for it. */
 	MEANING(PORT_ERR, OF_PORT, ENETDOWN, false, "its link is down"),
 	MEANING(PORT_ACTIVE, OF_PORT, 0, false, NULL),
 	MEANING(GID_CHANGE, OF_PORT, 0, false, NULL),
@@ -203,9 +203,9 @@ static struct meaning meaning_of(const struct ibv_async_event *event)
 }
 
 /*
- * Which connection or shared device it is about; NULL: none of ours. Valid until the event is
- * acked. librdmacm opens a device once in a process, so a QP may be somebody else's, whose context
- * means nothing here.
+ * Returns the connection or shared device that an event is about; NULL: none of ours. Valid until
+ * the event is acked. librdmacm opens a device once in a process, so a QP may be somebody else's,
+ * whose context means nothing here.
  */
 static struct our_async *owner_of(const struct ibv_async_event *event, enum element element)
 {
@@ -240,9 +240,9 @@ static void describe(const struct ibv_async_event *event, enum element element,
 }
 
 /*
- * Whether an event that ends something ends this one: it uses that queue. A CQ and an SRQ may be the
- * program's own, with a context that means nothing here, and be used by connections all the same:
- * these are known by the queue itself. `owner`: see owner_of.
+ * Returns true if an event that ends something ends `one`, because `one` uses the queue that
+ * failed. A CQ or an SRQ may be the program's own, and its context mean nothing here: then the
+ * connections that use it are found by the queue itself. `owner`: see owner_of.
  */
 static bool is_ended(const struct our_async *one, const struct ibv_async_event *event,
 		     enum element element, const struct our_async *owner)
@@ -277,7 +277,7 @@ static void end_all(const struct ibv_context *verbs, const struct ibv_async_even
 	pthread_mutex_unlock(&lock);
 }
 
-/* Before the ack: until then its QP or CQ cannot be destroyed, and its owner stays. */
+/* Called before the ack, so that the event's QP or CQ cannot be destroyed, and its owner stays. */
 static void note(const struct ibv_context *verbs, const struct ibv_async_event *event,
 		 const struct meaning *meaning, struct our_async *owner)
 {

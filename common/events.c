@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What CM events mean, and how to wait for them and for the end of a connection, in the way that was
- * chosen; how long any wait lasts; and why a connection has ended. See our_control.h, waiting.h and
- * private.h.
+ * The meaning of CM events; waits for them and for the end of a connection, in the way that was
+ * chosen; the limits of waits; and the reasons why connections end. See our_control.h, waiting.h
+ * and private.h.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -309,8 +309,8 @@ int our_cause_of_flush(struct our_control *control)
 }
 
 /*
- * What was reported where it happened, such as a keepalive without an answer, did not come by the
- * CM.
+ * Reports why a connection has ended, unless that was reported where it happened, such as a
+ * keepalive without an answer.
  */
 static int report_end(struct our_control *control, int ret)
 {

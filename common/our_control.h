@@ -11,7 +11,7 @@
  * was requested) and ECONNRESET (the peer has disconnected) are no errors, and not told. The end of
  * a wait for a completion is told by our_report_end. A few functions tell nothing: their blocks say
  * so. After EAGAIN, and ETIMEDOUT of a wait for a completion, a program may go on; after
- * all else, close the connection.
+ * any other error, close the connection.
  * THREADS: one thread at a time uses an object. Different threads may use different objects, except
  * that all controls of one struct our_device, and all agents that have not left their listener's
  * channel (our_migrate_id), belong to the thread of that device or listener. For several threads on
@@ -234,7 +234,7 @@ struct our_control {
 
 	struct our_memory memory; /* of our_setup_buffers */
 
-	/* What waiting has cost so far */
+	/* The cost of all waits so far */
 	struct our_counters {
 		uint64_t polls, empty_polls, completions, sleeps, empty_wake_ups;
 	} counters;
@@ -276,18 +276,18 @@ struct our_config {
 	unsigned int timeout_s; /* the limit of each wait, in seconds; 0: none */
 
 	/*
-	 * After so many seconds without a word from the peer, ask its host whether it is there; 0:
-	 * never. The host answers even if the peer's program is slow and has posted no receive. On
-	 * iWARP it asks after three times as long, by a READ of no bytes; soft-iWARP may end a
-	 * connection on which that meets a message, so set 0 if a peer there WRITEs or READs your
-	 * memory. Then only timeout_s tells of a dead host.
+	 * After this time without a word from the peer, in seconds, ask its host whether it is
+	 * there; 0: never. The host answers even if the peer's program is slow and has posted no
+	 * receive. On iWARP it asks after three times as long, by a READ of no bytes; soft-iWARP
+	 * may end a connection on which that meets a message, so set 0 if a peer there WRITEs or
+	 * READs your memory. Then only timeout_s tells of a dead host.
 	 */
 	unsigned int keepalive_s;
 
 	/*
-	 * How often a device repeats, except on iWARP; 0 in one of these stands for its default.
-	 * retry_count, of a client: how often both sides repeat what nobody acknowledges: 1 to 7
-	 * (default 6; to soft-RoCE 7 means forever, and nothing notices a dead host).
+	 * Numbers of repetitions by the device, except on iWARP; 0 in one of these stands for its
+	 * default. retry_count, of a client: how often both sides repeat what nobody acknowledges,
+	 * 1 to 7 (default 6; to soft-RoCE 7 means forever, and nothing notices a dead host).
 	 * rnr_retry_count: how often the *peer* repeats a message for which we have no receive: 1
 	 * to 6; 7: forever (default); OUR_NEVER. rnr_timer: the code of the time after which it
 	 * does (default 12: 0.64 ms). See rdma_connect(3), ibv_modify_qp(3).
@@ -295,30 +295,35 @@ struct our_config {
 	uint8_t retry_count, rnr_retry_count, rnr_timer;
 
 	/*
-	 * How long this side's device waits for an acknowledgement before it repeats, except on
+	 * The time after which this side's device repeats what nobody acknowledged, except on
 	 * iWARP: 4.096 us times 2 to the power of this, 31 at most; an adapter may take up to four
-	 * times as long. So it decides how soon a dead host is noticed. That of a client holds for the
-	 * server's device, too, as far as that is able. 0: rdma_cm's own. See rdma_set_option(3).
+	 * times as long. This decides how soon a dead host is noticed. A client's value holds for
+	 * the server's device, too, as far as that device can. 0: rdma_cm's default. See
+	 * rdma_set_option(3).
 	 */
 	uint8_t ack_timeout;
 
-	/* How long a client waits for an address, and for a route, in seconds; three times; 0: 2 */
+	/* The limit for resolving an address, or a route, in seconds; tried three times. 0: 2 s */
 	uint16_t resolve_s;
 
-	/* A CQ makes an event for so many completions, or after so many microseconds; 0: each */
+	/* A CQ makes an event for this many completions, or after this many us; 0: for each */
 	uint16_t event_completions, event_us;
 
-	/* If CM calls block, as in neither way above: a signal interrupts them after so long; 0: none */
+	/*
+	 * For CM calls that block, as in neither way above: requests a signal that interrupts them
+	 * after `seconds`; 0: cancels it. NULL: no limit.
+	 */
 	void (*limit_call)(unsigned int seconds);
 
-	/* Called once for each agent whose connection stands, in its thread. NULL: nothing is. */
+	/* Called once for each agent when its connection is established, in its thread; or NULL */
 	void (*established)(struct our_control *agent);
 
 	/*
-	 * What a client is told that is refused because of `error`, an errno value: writes it into
-	 * data, of OUR_MAX_PRIVATE_DATA bytes, and returns its length, 148 bytes at most.
-	 * `control` is the agent; or the listener, if there is no agent yet, and then in the
-	 * thread that reads its events. NULL: nothing. See rdma_reject(3).
+	 * Writes the private data for a client that is refused because of `error`, an errno value,
+	 * into `data`, of OUR_MAX_PRIVATE_DATA bytes, and returns its length, 148 bytes at most.
+	 * `control` is the agent; or, if there is no agent yet, the listener, and then this is
+	 * called in the thread that reads its events. NULL: the client is told nothing. See
+	 * rdma_reject(3).
 	 */
 	size_t (*refuse)(struct our_control *control, int error, uint8_t *data);
 };

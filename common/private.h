@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What the files of common/ have among themselves, in the order of their layers: each calls only what
- * stands above it here. No file of another folder includes this header, so that it may change at any
- * time. What others need is in our_control.h, in waiting.h (to wait in a way of one's own) and in
- * roles.h (to have a role of one's own).
+ * The functions and types that the files of common/ share, in the order of their layers: each layer
+ * calls only those above it here. No file of another folder includes this header, so that it may
+ * change at any time. What others need is in our_control.h, in waiting.h (to wait in a way of one's
+ * own) and in roles.h (to have a role of one's own).
  */
 #ifndef OUR_PRIVATE_H
 #define OUR_PRIVATE_H
@@ -40,8 +40,8 @@ void our_setup_send_wr(struct our_memory *memory, uint32_t index);
 void our_setup_recv_wr(struct our_memory *memory, uint32_t index);
 
 /*
- * Whether `n` times `size` bytes fit into a size_t, which has 32 bits on some machines; *length is
- * the product. Any thread.
+ * Returns true if `n` times `size` bytes fit into a size_t, which has 32 bits on some machines;
+ * *length is the product. Any thread.
  */
 bool our_fits_in_memory(uint64_t n, uint64_t size, size_t *length);
 
@@ -53,7 +53,7 @@ bool our_fits_in_memory(uint64_t n, uint64_t size, size_t *length);
  */
 int our_report_no_queue(const struct our_control *control, const char *call, int error);
 
-/* The same of the CQ, or the SRQ, of a shared device, which was to have `n` entries. */
+/* As our_report_no_queue, for a shared device's CQ or SRQ that was to have `n` entries. */
 int our_report_no_shared_queue(const struct our_device *shared, const char *call, int error,
 			       uint32_t n);
 
@@ -64,18 +64,18 @@ int our_report_no_shared_queue(const struct our_device *shared, const char *call
 int our_moderate_cq(const struct our_config *config, struct ibv_cq *cq);
 
 /*
- * From now on, until our_leave_async, a connection or a shared device hears of asynchronous events,
- * whoever reads them: its `verbs`, `control` and `device` are set, and do not change. Any thread.
+ * Until our_leave_async, a connection or a shared device is told of asynchronous events, whichever
+ * thread reads them. Its `verbs`, `control` and `device` are set, and do not change. Any thread.
  */
 void our_join_async(struct our_async *async);
 void our_leave_async(struct our_async *async);
 
 /*
- * Reads the asynchronous events that the device has, without waiting. Acks each, notes what it
- * means for the connections and shared devices that use what it is about, whose own threads find it
- * there, and then reports it, unless it is routine. One that says that the device has failed ends
- * all of its connections: librdmacm opens each device once in a process, so it comes once. One about
- * a QP, CQ or SRQ that none of them uses ends nothing.
+ * Reads the asynchronous events that the device has, without waiting. Acks each event, notes what
+ * it means in the connections and shared devices that it concerns, where their own threads find it,
+ * and then reports it, unless it is routine. An event that says that the device has failed ends all
+ * of its connections: librdmacm opens each device once in a process, so the event comes once. An
+ * event about a QP, CQ or SRQ that none of them uses ends nothing.
  *
  * Returns 0; an error that ends all connections of the device; or another errno value; both
  * reported. Any thread. See ibv_get_async_event(3).
@@ -86,10 +86,10 @@ int our_read_async_events_of(const struct our_config *config, struct ibv_context
 
 #define OUR_DEVICE_BUCKETS 256 /* of QP numbers, which devices count up */
 
-/* Of a send from a buffer of the shared receive queue, with the index of the buffer. */
+/* The wr_id of a send from a buffer of the shared receive queue, ORed with the buffer's index. */
 #define OUR_WR_ID_ECHO (OUR_WR_ID_OURS | 1ull << 32)
 
-/* What is behind the public head of a device. */
+/* A device: its public head, and the members that only the library sees. */
 struct our_shared_device {
 	struct our_device head; /* first: a pointer to one is a pointer to the other */
 	bool is_part;           /* its PD is another's: see our_join_device */
@@ -100,7 +100,7 @@ struct our_shared_device {
 	uint32_t backlog_first, backlog_n, backlog_size;
 	unsigned int silent_ends; /* of QPs in a row, without IBV_EVENT_QP_LAST_WQE_REACHED */
 	struct our_async async;
-	const struct our_control **sending; /* who sends from a buffer; NULL: nobody */
+	const struct our_control **sending; /* the connection sending from a buffer; NULL: none */
 	LIST_HEAD(bucket, our_private) connections[OUR_DEVICE_BUCKETS];
 	struct bucket without_qp; /* connections that are disconnected, and not closed */
 };
@@ -110,7 +110,7 @@ static inline struct our_shared_device *our_shared(const struct our_device *devi
 	return (struct our_shared_device *)(uintptr_t)device;
 }
 
-/* Whether the device has one CQ for all its connections. */
+/* Returns true if the connection's completions come by the one CQ of a shared device. */
 static inline bool our_shares_cq(const struct our_control *control)
 {
 	return control->device && control->device->cq;
@@ -130,36 +130,37 @@ int our_device_next_wc(struct our_device *device, const struct ibv_wc **wc);
 int our_device_take_keepalive(struct our_control *control, struct ibv_wc *wc);
 
 /*
- * A completion that is not handed out any more: if it is of a receive from the shared queue, posts
- * that again. `owner` may have receives of its own; NULL: it is gone. Returns 0 or an errno value,
- * reported.
+ * Disposes of a completion that is not handed out any more: if it is of a receive from the shared
+ * queue, posts that receive again. `owner` may have receives of its own; NULL: it is gone. Returns
+ * 0 or an errno value, reported.
  */
 int our_device_post_again(struct our_device *device, const struct our_control *owner,
 			  const struct ibv_wc *wc);
 
 /*
- * From when its QP has been created until it is destroyed, completions of the shared CQ find the
- * connection by the QP's number. Until the end of our_unsetup_qp, our_close_device closes the
- * connection. For connections of a shared device, as what follows.
+ * Enter a connection into the list of its shared device, and remove it from there. From the
+ * creation of the QP to its destruction, completions of the shared CQ find the connection by the
+ * QP's number. Until the end of our_unsetup_qp, our_close_device closes the connection. This and
+ * the following functions are for connections of a shared device.
  */
 void our_add_to_device(struct our_control *control);
 void our_remove_from_device(struct our_control *control);
 
 /*
- * Before the QP, which is in its error state, is destroyed: gives back to the shared queue what the
- * QP has taken from it and nobody has been handed. Some devices drop the completions of a QP that is
- * destroyed, and these receives with them. May wait 10 ms for the last of them, and a few times in
- * the life of a device that does not say which is the last.
+ * Gives back to the shared queue what a QP has taken from it and nobody has been handed. To be
+ * called when the QP is in its error state, before it is destroyed. Some devices drop the
+ * completions of a QP that is destroyed, and these receives with them. May wait 10 ms for the last
+ * of them, and a few times in the life of a device that does not say which is the last.
  */
 void our_give_back_receives(struct our_control *control);
 
 /* The connection whose QP has this number; NULL: none. */
 struct our_control *our_control_of(struct our_device *device, uint32_t qp_num);
 
-/* One of the connections that are left; NULL: none. */
+/* Returns one of the connections that are left on the device; NULL: none. */
 struct our_control *our_first_of_device(struct our_device *device);
 
-/* Calls this for each of them, none of which it may end. */
+/* Calls `call`, which may end no connection, for each connection of the device. */
 void our_for_all_of_device(struct our_device *device, void (*call)(struct our_control *control));
 
 /* Frees what our_close_device closes, after its connections. */
@@ -245,7 +246,7 @@ int our_create_event_channel(struct our_control *control);
 void our_destroy_event_channel(struct our_control *control);
 
 /*
- * To be called just before a CM call whose event will be awaited: starts the time of --timeout,
+ * To be called just before a CM call whose event will be awaited. Starts the time of --timeout,
  * which also limits a call that blocks.
  */
 void our_start_cm_call(struct our_control *control);

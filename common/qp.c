@@ -163,8 +163,9 @@ uint32_t our_extra_sends(const struct our_control *control)
 }
 
 /*
- * Posts are counted, because the CQ, which exists before the device says how many it grants, has room
- * only for what was asked for. Not of a CQ that the program polls, nor of a shared receive queue.
+ * Posts are counted, because the CQ, which exists before the device says how many it grants, has
+ * room only for what was asked for. Sends that complete on a CQ of the program's own, and receives
+ * from a shared receive queue, are not counted.
  */
 static int create_counts(struct our_control *control, uint32_t max_send_wr, uint32_t max_recv_wr)
 {

@@ -64,13 +64,13 @@ void our_stop_request(struct our_stop *stop)
 	unsigned int before = atomic_fetch_add(&stop->requests, 1);
 	int saved = errno; /* of whoever the signal interrupted */
 
-	/* It fails if the counter is full, and then the descriptor is readable, too. */
+	/* write fails if the counter is full, and then the descriptor is readable, too. */
 	if (before < 2)
 		eventfd_write(before ? stop->leave_fd : stop->stop_fd, 1);
 	errno = saved;
 }
 
-/* Waits for a request that is counted, but has not written yet: it would make `fd` readable later. */
+/* Waits for a request that is counted, but has yet to write: it would make `fd` readable later. */
 static void take_back(int fd)
 {
 	struct pollfd written = { .fd = fd, .events = POLLIN };

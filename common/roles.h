@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * For those who write a role, which is a client, a listener or an agent: what a role of another shape than
- * those of ping-sr-0 needs beside our_control.h. Such a role posts work requests of its own, handles
- * events in a loop, connects without the CM, or says why a connection has ended. Unless its comment says
- * "any thread", a function is called by the thread that owns the control.
+ * Functions for new roles (clients, listeners, agents): what a role unlike those of ping-sr-0 needs
+ * beside our_control.h. Such a role posts work requests of its own, handles events in a loop,
+ * connects without the CM, or says why a connection has ended. Unless its comment says "any
+ * thread", a function is called by the thread that owns the control.
  */
 #ifndef OUR_ROLES_H
 #define OUR_ROLES_H
@@ -38,22 +38,20 @@ const char *our_transport_name(const struct our_control *control);
 /* ---- Memory and work requests ---- */
 
 /*
- * How many bytes of memory `n` buffers of `size` bytes will take, including their work requests
- * and an estimate for their places in the queues of QP and CQ. Allocates nothing. Any thread.
+ * Returns the bytes of memory that `n` buffers of `size` bytes will take, including their work
+ * requests and an estimate for their places in the queues of QP and CQ. Allocates nothing. Any
+ * thread.
  */
 uint64_t our_memory_of_buffers(uint32_t n, uint32_t size);
 
-/*
- * How many sends our_setup_qp adds to those asked for, for the library itself: a keepalive, or
- * none.
- */
+/* Returns the number of sends that our_setup_qp adds for the library's own keepalives. */
 uint32_t our_extra_sends(const struct our_control *control);
 
 /* Fills in the SGE for `length` bytes at `data` in the MR with key `lkey`. */
 void our_setup_sge(struct ibv_sge *sge, void *data, uint32_t length, uint32_t lkey);
 
 /*
- * For sends and WRITEs of one's own: carries `length` bytes in the work request if they fit
+ * Carries the `length` bytes of a send or WRITE of one's own in the work request if they fit
  * control->max_inline. The buffer may then be changed at once. Cannot fail.
  */
 void our_set_inline(const struct our_control *control, struct ibv_send_wr *wr, uint32_t length);
@@ -74,8 +72,8 @@ int our_await_time(struct our_control *control, uint64_t until_ns,
 		   struct our_completion *completion);
 
 /*
- * How many completions have been taken from the CQ and not yet been handed out: that many calls of
- * our_await_completion will not wait. To be called by the connection's own thread.
+ * Returns the number of completions that were taken from the CQ and not handed out yet. As many
+ * calls of our_await_completion will not wait. To be called by the connection's own thread.
  */
 int our_completions_at_hand(const struct our_control *control);
 
@@ -91,8 +89,8 @@ int our_take_next_wc(struct our_control *control, const struct ibv_wc **wc);
 void our_adopt_id(struct our_control *agent, struct rdma_cm_id *cm_id);
 
 /*
- * Listener: there are enough clients, so new ones need not wait until it ends to be refused; with a
- * way of waiting that refuses none, they do. Does not wait.
+ * Listener: refuses new clients from now on, because there are enough. Does not wait. With a way of
+ * waiting that cannot do this, new clients wait until the listener ends.
  */
 void our_refuse_requests(struct our_control *listener);
 
@@ -106,8 +104,8 @@ int our_report_no_requests(const struct our_control *listener, const char *call,
 /* ---- The connection, step by step: for loops, and for connections without the CM ---- */
 
 /*
- * The connection stands, or did: sets control->accepted. Calls config->established of an agent, the
- * first time.
+ * Notes that the connection is established, or was: sets control->accepted, and the first time
+ * calls config->established of an agent.
  */
 void our_note_established(struct our_control *control);
 
@@ -135,15 +133,15 @@ void our_destroy_qp(struct our_control *control);
 /* ---- How a connection ends ---- */
 
 /*
- * What has ended a connection on which a work request was flushed, as the CM reports it, for which
- * this may wait a little. Returns ECONNRESET, ENODEV or EHOSTUNREACH; ECANCELED: the CM reports
+ * Finds out what has ended a connection on which a work request was flushed. May wait a little for
+ * the CM to report it. Returns ECONNRESET, ENODEV or EHOSTUNREACH; ECANCELED: the CM reports
  * nothing, and the flush has another cause; EINTR; or another errno value, reported.
  */
 int our_cause_of_flush(struct our_control *control);
 
 /*
- * Whether a send that the device could not make may mean that the client has left. True for an
- * agent on iWARP: TCP could not send, and often the CM reports the disconnect later. False for a
+ * Returns true if a send that the device could not make may mean that the client has left. True for
+ * an agent on iWARP: TCP could not send, and often the CM reports the disconnect later. False for a
  * client. Any thread.
  */
 static inline bool our_client_may_have_left(const struct our_control *control)
@@ -154,9 +152,10 @@ static inline bool our_client_may_have_left(const struct our_control *control)
 #define OUR_FLUSH_LIMIT_S 5 /* until the CM reports a disconnect that has flushed something */
 
 /*
- * Whether a flush may come before the CM reports the disconnect that caused it. Not on InfiniBand
- * and RoCE: there a disconnect flushes nothing until we disconnect, too, and by then the CM has
- * reported it. On iWARP the end of TCP flushes, and the event comes before or after that.
+ * Returns true if a flush may come before the CM reports the disconnect that caused it. On
+ * InfiniBand and RoCE it cannot: there a disconnect flushes nothing until we disconnect, too, and
+ * by then the CM has reported it. On iWARP the end of TCP flushes, and the event comes before or
+ * after that.
  */
 static inline bool our_flush_may_be_early(const struct our_control *control)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What connections of one device share: a PD, a CQ with its completion channel, and a shared receive queue
- * (SRQ) with its buffers; and what a connection gives back when it ends. See
+ * The resources that connections of one device share: a PD, a CQ with its completion channel, and a
+ * shared receive queue (SRQ) with its buffers; and what a connection gives back when it ends. See
  * our_control.h and private.h.
  */
 #include <errno.h>
@@ -61,7 +61,7 @@ int our_create_device(const struct our_config *config, struct ibv_context *verbs
 	return 0;
 }
 
-/* Who sends from which buffer of the shared receive queue. */
+/* Allocates the table of which connection sends from which buffer of the shared receive queue. */
 static int create_sending(struct our_device *device, uint32_t n)
 {
 	our_shared(device)->sending = calloc(n, sizeof(*our_shared(device)->sending));
@@ -110,7 +110,7 @@ static int post_recvs(struct our_device *device, struct ibv_recv_wr *wr)
 	return ret ? our_tell_error(device->config, "ibv_post_srq_recv", ret, NULL) : 0;
 }
 
-/* All receives, in one call. */
+/* Posts all receives in one call. */
 static int post_all(struct our_device *device)
 {
 	struct our_buffer *buffers = device->memory.buffers;
@@ -244,8 +244,8 @@ static void destroy_cq(struct our_device *device)
 }
 
 /*
- * As large as the CQ: that has room for all work requests that can be outstanding, and one whose
- * completion waits here is.
+ * Creates a backlog as large as the CQ. The CQ has room for all work requests that can be
+ * outstanding, and a work request counts as outstanding while its completion is in the backlog.
  */
 static int create_backlog(struct our_device *device)
 {
@@ -315,7 +315,7 @@ static int arm(struct our_device *device)
 	return 0;
 }
 
-/* What was polled out of turn comes before what is in the CQ. */
+/* Takes completions from the backlog, which were polled before those that are in the CQ now. */
 static bool take_backlog(struct our_shared_device *shared)
 {
 	struct our_batch *batch = &shared->batch;
@@ -401,8 +401,9 @@ void our_remove_from_device(struct our_control *control)
 }
 
 /*
- * Until this event, receives of a QP in its error state may still complete: see the InfiniBand
- * specification on QPs that have a shared receive queue. Not all drivers make the event.
+ * Waits a little for IBV_EVENT_QP_LAST_WQE_REACHED. Until then receives of a QP in its error state
+ * may still complete: see the InfiniBand specification on QPs that have a shared receive queue. Not
+ * all drivers make the event.
  */
 static void await_last_receive(struct our_control *control)
 {
@@ -440,7 +441,7 @@ int our_device_post_again(struct our_device *device, const struct our_control *o
 	return our_device_post_recv(device, (uint32_t)index);
 }
 
-/* What is taken out of the completions at hand: see drain_shared_cq. */
+/* The completions that drain_shared_cq takes out of those at hand. */
 struct sought {
 	const struct our_control *control;
 	struct ibv_wc *keepalive; /* where to copy that of its keepalive; NULL: all of it goes */
@@ -461,7 +462,7 @@ static bool is_sought(struct our_device *device, const struct ibv_wc *wc, struct
 	return true;
 }
 
-/* Of wc[0] to wc[n - 1], keeps those that are not sought. Returns how many these are. */
+/* Removes the sought completions from wc[0] to wc[n - 1]. Returns the number of those left. */
 static int without(struct our_device *device, struct ibv_wc *wc, int n, struct sought *sought)
 {
 	int i, kept = 0;
@@ -482,7 +483,7 @@ static void put_into_backlog(struct our_shared_device *shared, const struct ibv_
 				shared->backlog_size] = wc[i];
 }
 
-/* As many as the backlog has room for. Returns how many there were; or a negative number, reported. */
+/* Polls as many as the backlog can take. Returns their number; or a negative number, reported. */
 static int poll_into_backlog(struct our_device *device, struct sought *sought)
 {
 	struct our_shared_device *shared = our_shared(device);
@@ -535,7 +536,7 @@ int our_device_take_keepalive(struct our_control *control, struct ibv_wc *wc)
 	return ret || sought.found ? ret : EAGAIN;
 }
 
-/* A CQ of the connection's own, whose completions end with it. */
+/* Drains a CQ of the connection's own, whose completions are lost with the CQ. */
 static void drain_own_cq(struct our_control *control)
 {
 	struct our_batch *batch = &our_private(control)->batch;

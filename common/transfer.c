@@ -19,7 +19,7 @@ int our_report_post(const struct our_control *control, const char *call, int err
 	return our_tell_error(control->config, call, error, NULL);
 }
 
-/* The device may have granted more, and the CQ has no room for that. */
+/* Reports a full queue. The device may have granted more, but the CQ has no room for it. */
 static int report_full(const struct our_control *control, const char *call, uint32_t most)
 {
 	return our_tell_error(control->config, call, ENOMEM,
@@ -35,7 +35,7 @@ static void count_send(struct our_control *control, const struct ibv_send_wr *wr
 			wr->send_flags & IBV_SEND_SIGNALED;
 }
 
-/* With it complete those before it that make no completion; of one that fails, they have made theirs. */
+/* A completion covers the unsignaled sends before it. If it failed, they have made their own. */
 static void count_completion(struct our_posted *posted, const struct ibv_wc *wc)
 {
 	bool last = wc->wr_id == OUR_WR_ID_KEEPALIVE;
@@ -54,7 +54,7 @@ static void count_completion(struct our_posted *posted, const struct ibv_wc *wc)
 
 /*
  * Posts a list. soft-iWARP's library may return 0 although it has posted only the first of them: it
- * says why when it gets the others alone. *bad is the first that is not posted.
+ * returns the error when the others are posted alone. *bad is the first that is not posted.
  */
 static int post_list(struct our_control *control, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
@@ -75,7 +75,7 @@ static int post_list(struct our_control *control, struct ibv_send_wr *wr, struct
 	return ret ? our_report_post(control, "ibv_post_send", ret) : 0;
 }
 
-/* The last of a list for which there is a place in the queue; NULL: there is none for the first. */
+/* Returns the last of a list for which the queue has a place; NULL: none for the first. */
 static struct ibv_send_wr *last_with_place(const struct our_control *control,
 					   struct ibv_send_wr *wr)
 {
@@ -269,7 +269,7 @@ static const char *wc_status_advice(const struct ibv_wc *wc)
 	}
 }
 
-/* Which side has failed. The peer: it is gone, or has sent or posted something invalid. */
+/* ECONNABORTED if the peer has gone, or has sent or posted something invalid; else EPIPE or EIO. */
 static int failure_of(const struct ibv_wc *wc)
 {
 	switch (wc->status) {
@@ -374,7 +374,7 @@ int our_await_time(struct our_control *control, uint64_t until_ns,
 	return ret == ETIMEDOUT && until_ns <= limit_ns ? EAGAIN : ret;
 }
 
-/* What is behind the batch, which is empty, goes into it. Returns how many there are. */
+/* Moves completions from behind the batch, which is empty, into it. Returns their number. */
 static int take_behind(struct our_private *one)
 {
 	int n = one->behind.n < OUR_POLL_BATCH ? one->behind.n : OUR_POLL_BATCH;
@@ -395,7 +395,7 @@ int our_poll_cq(struct our_control *control)
 	struct our_batch *batch = &our_private(control)->batch;
 	int polled;
 
-	/* Those that our_find_keepalive has found come first. */
+	/* Completions that our_find_keepalive has found come first. */
 	if (batch->next != batch->polled || take_behind(our_private(control)))
 		return batch->polled - batch->next;
 	polled = ibv_poll_cq(control->cq, OUR_POLL_BATCH, batch->wc);
@@ -412,7 +412,7 @@ int our_poll_cq(struct our_control *control)
 	return polled;
 }
 
-/* A keepalive was answered, which is none of the program's business. */
+/* Returns true if a keepalive was answered, which the program is not told. */
 static bool is_answer(struct our_control *control, const struct ibv_wc *wc)
 {
 	if (wc->wr_id != OUR_WR_ID_KEEPALIVE || wc->status != IBV_WC_SUCCESS)
@@ -468,7 +468,7 @@ static bool take_out(struct ibv_wc *wcs, int *n, struct ibv_wc *wc)
 	return true;
 }
 
-/* Takes it out of the completions at hand. Returns 0 and *wc, EAGAIN, or another errno value. */
+/* Takes a keepalive's completion out of those at hand. Returns 0 and *wc, EAGAIN, or an error. */
 static int take_keepalive(struct our_control *control, struct ibv_wc *wc)
 {
 	struct our_private *one = our_private(control);

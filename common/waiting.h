@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * For those who write a way of waiting: the two tables of functions, one for CM events and one for
- * completions, which are chosen independently of each other; what is behind the head of a control; and
- * what the library does for every way. Each table is in a file of its own, which teaches it.
+ * Declarations for new ways of waiting: the two tables of functions, one for CM events and one for
+ * completions, which are chosen independently of each other; the private part of a control; and the
+ * functions that all ways share. Each table is in a file of its own, which teaches it.
  */
 #ifndef OUR_WAITING_H
 #define OUR_WAITING_H
@@ -22,7 +22,7 @@ struct our_batch {
 	int next, polled;
 };
 
-/* Those behind a full batch, polled because the library looked for one of its own. */
+/* Completions behind a full batch, polled because the library looked for one of its own. */
 struct our_behind {
 	struct ibv_wc *wc; /* as many as the CQ has; NULL: none so far */
 	int n;
@@ -39,8 +39,8 @@ struct our_keepalive {
 };
 
 /*
- * What asynchronous events have said about a connection, or about a device that connections share.
- * Any thread.
+ * The state of a connection, or of a device that connections share, as asynchronous events have
+ * told it. Any thread.
  */
 struct our_async {
 	struct our_async *next; /* see our_join_async */
@@ -53,7 +53,7 @@ struct our_async {
 	_Atomic int error;         /* of an event that has ended it; 0: none has */
 };
 
-/* What is posted, and its completions not handed out: as much as our_setup_qp was asked for, at most. */
+/* Work requests whose completions are not handed out; at most those that our_setup_qp allows. */
 struct our_posted {
 	bool *signaled; /* of each send: a ring. NULL: they are not counted */
 	uint32_t most_sends, sends, first;
@@ -82,7 +82,7 @@ struct our_private {
 	struct our_behind behind;
 	struct our_posted posted;
 
-	/* While nothing comes: see our_idle */
+	/* Called by our_idle, while nothing comes */
 	int (*idle)(struct our_control *control, uint64_t now_ns);
 	uint64_t idle_ns; /* when to call it next; UINT64_MAX: never */
 	struct our_keepalive keepalive;
@@ -109,9 +109,10 @@ int our_tell_error(const struct our_config *config, const char *call, int error,
 		   ...) __attribute__((format(printf, 4, 5)));
 
 /*
- * Why a call has failed, as a positive errno value: it has returned `ret`, which is -1, with the error
- * in errno, or the error itself, which some providers negate. 0 is no failure, and a failure is never
- * 0: EIO, if errno is 0. libsiw's ibv_create_cq, for one, may leave errno alone (docs/drivers.md).
+ * Returns, as a positive errno value, why a call that returned `ret` has failed. `ret` is -1, with
+ * the error in errno, or the error itself, which some providers negate; 0 is no failure. Returns
+ * EIO for a failure that leaves errno at 0: libsiw's ibv_create_cq, for one, may leave errno alone
+ * (docs/drivers.md).
  */
 int our_error_of(int ret);
 
@@ -124,8 +125,8 @@ int our_error_of(int ret);
 #define OUR_CREATE(pointer, call) (errno = 0, our_error_of(((pointer) = (call)) ? 0 : -1))
 
 /*
- * Whether the connection's device is an iWARP device (RDMA over TCP; the differences:
- * docs/drivers.md).
+ * Returns true if the connection's device is an iWARP device (RDMA over TCP; for the differences
+ * see docs/drivers.md).
  */
 static inline bool our_is_iwarp(const struct our_control *control)
 {
@@ -146,7 +147,7 @@ int our_report_post(const struct our_control *control, const char *call, int err
 
 /*
  * Reports that `call` has failed, so that the events of `control` can no longer be read. Returns
- * `error`. Who waits for an event, and gets the same error from its wait, does not report it again:
+ * `error`. A caller that gets the same error from its wait for an event does not report it again:
  * see our_tell_cm_error. Any thread.
  */
 int our_tell_unreadable(const struct our_control *control, const char *call, int error);
@@ -157,7 +158,7 @@ int our_tell_unreadable(const struct our_control *control, const char *call, int
  */
 void our_copy_cm_event(struct our_cm_event *copy, const struct rdma_cm_event *event);
 
-/* What an event means to the connection, or the listener, on whose channel it came. */
+/* The meaning of an event to the connection, or the listener, on whose channel it came. */
 enum our_cm_meaning {
 	OUR_CM_MINE,     /* the result of a call, or a connect request */
 	OUR_CM_HINT,     /* ends nothing: the wait goes on */
@@ -179,20 +180,21 @@ enum our_cm_meaning our_classify_cm_event(const struct our_control *control,
 enum our_cm_meaning our_note_cm_event(struct our_control *control);
 
 /*
- * How an event ends a connection: ECONNRESET, the peer has disconnected; ENODEV, the device was
- * removed; EHOSTUNREACH, the peer is no longer reachable; 0: it does not end it. `connected`:
- * whether it is established for this side. Then a rejection ends it, too: the peer has given up
- * before it learned that its offer was accepted. Any thread.
+ * Returns how an event ends a connection: ECONNRESET, the peer has disconnected; ENODEV, the device
+ * was removed; EHOSTUNREACH, the peer is no longer reachable; 0, the connection goes on.
+ * `connected` is true if it is established for this side. Then a rejection ends it, too: the peer
+ * has given up before it learned that its offer was accepted. Any thread.
  */
 int our_how_event_ends(const struct our_cm_event *event, bool connected);
 
-/* No call expects this one, so only the event's own meaning is left: for our_error_of_event. */
+/* An event that no call expects: with it our_error_of_event returns the event's own meaning. */
 #define OUR_NO_CM_EVENT RDMA_CM_EVENT_MULTICAST_JOIN
 
 /*
- * The status of an event whose kernel part has succeeded, and librdmacm's own has not: what the
- * library's functions return, and no errno value. ADDR_ERROR: it does not know the device;
- * ROUTE_ERROR: it could not query the route; CONNECT_ERROR: it could not take the QP to RTR or RTS.
+ * The status of an event if the kernel's part has succeeded, but librdmacm's own has not: this is
+ * what the library's functions return, not an errno value. ADDR_ERROR: librdmacm does not know the
+ * device; ROUTE_ERROR: it could not query the route; CONNECT_ERROR: it could not take the QP to RTR
+ * or RTS.
  */
 #define OUR_CM_FAILED_ITSELF (-1)
 
@@ -204,21 +206,21 @@ int our_how_event_ends(const struct our_cm_event *event, bool connected);
  */
 int our_error_of_event(const struct our_cm_event *event, enum rdma_cm_event_type expected);
 
-/* How a way of waiting asks whether a silent peer is there, with work requests of its own. */
+/* Keepalives: work requests by which a way of waiting asks if a silent peer is there. */
 struct our_keepalive_ops {
 	uint32_t max_send_wr; /* that may be under way, each with the wr_id OUR_WR_ID_KEEPALIVE */
 
 	/* Called by our_setup_qp: sets ->idle and ->idle_ns. */
 	void (*start)(struct our_control *control);
 
-	/* A work request has succeeded: it was answered. */
+	/* Called when a keepalive has succeeded, so the peer's host has answered it. */
 	void (*answered)(struct our_control *control);
 
-	/* The likely cause if one has failed; NULL: that of any other work request. */
+	/* The likely cause if a keepalive has failed; NULL: that of any other work request. */
 	const char *(*explain)(const struct ibv_wc *wc);
 };
 
-/* How CM events arrive. A function that may be NULL has nothing to do then. */
+/* A way to receive CM events. Where NULL is allowed, it stands for a function that does nothing. */
 struct our_cm_ops {
 	const char *name;
 
@@ -231,12 +233,12 @@ struct our_cm_ops {
 
 	bool calls_block; /* until the event has come: see our_end_cm_call */
 
-	/* The tear-down begins: from here on only the caller touches the QP. May be NULL. */
+	/* Called to begin the tear-down: now only the caller touches the QP. May be NULL. */
 	void (*stop_watching)(struct our_control *control);
 
 	/*
-	 * Listener: refuses the connect requests that were not taken, and all that come from now on,
-	 * because there are enough clients. Does not wait. May be NULL: they wait for the id's end.
+	 * Listener: refuses the connect requests that were not taken, and all that come from now
+	 * on, because there are enough clients. Does not wait. If NULL, they wait for the id's end.
 	 */
 	void (*refuse_requests)(struct our_control *listener);
 
@@ -253,16 +255,16 @@ struct our_cm_ops {
 	 */
 	int (*await_end)(struct our_control *control, uint64_t until_ns);
 
-	/* How the connection has ended, without waiting: see our_how_ended. */
+	/* Returns how the connection has ended, without waiting, as our_how_ended does. */
 	int (*ended)(struct our_control *control);
 	bool watches; /* while we wait for completions; if not, a peer that leaves is not noticed */
 	uint64_t look_ns; /* that takes a system call: who polls does it once in so many ns */
 
-	/* For loops: takes an event without waiting, or returns EAGAIN. May be NULL: it cannot. */
+	/* For loops: takes an event without waiting, or returns EAGAIN. NULL if it cannot. */
 	int (*take)(const struct our_control *control, struct our_cm_event *event);
 
 	const struct our_keepalive_ops
-		*keepalive; /* how it asks whether a silent peer is there; NULL: it does not */
+		*keepalive; /* ask if a silent peer is there; NULL: nothing does */
 
 	/*
 	 * A descriptor that is readable when there are CM events to take; -1: there is none. May
@@ -287,12 +289,12 @@ extern const struct our_cm_ops
 extern const struct our_cm_ops our_cm_thread; /* ping-sr-2/cm_events.c */
 extern const struct our_cm_ops our_cm_bare;   /* beyond/ping-rc-0/cm_events.c: no CM */
 
-/* For the tables of rdma_cm. See rdma_create_qp(3). */
+/* Create and destroy the QP of an id, for all tables that use rdma_cm. See rdma_create_qp(3). */
 int our_cm_make_qp(struct our_control *control, struct ibv_qp_init_attr *attr, const char **call);
 void our_cm_destroy_qp(struct our_control *control);
 
 /*
- * For tables whose agents have a channel: moves the id of a connect request to agent->cm_channel.
+ * Moves the id of a connect request to agent->cm_channel, for tables whose agents have a channel.
  * See our_migrate_id.
  */
 int our_migrate_to_channel(struct our_control *agent, struct rdma_cm_id *cm_id);
@@ -304,26 +306,27 @@ int our_report_no_channel(const struct our_control *control, int error);
 void our_reject_request(struct our_control *control, struct rdma_cm_id *cm_id, int error);
 
 /*
- * How the connection has ended, as far as the CM can tell without waiting: 0: it has not;
- * ECONNRESET: the peer has disconnected; ENODEV: the device was removed; EHOSTUNREACH: the peer is
- * no longer reachable; or an errno value, reported. Costs a system call if the table does not
+ * Returns how the connection has ended, as far as the CM can tell without waiting: 0, it has not;
+ * ECONNRESET, the peer has disconnected; ENODEV, the device was removed; EHOSTUNREACH, the peer is
+ * no longer reachable; or another errno value, reported. Costs a system call if the table does not
  * watch.
  */
 int our_how_ended(struct our_control *control);
 
 /*
- * For tables whose calls block: ends the time limit that the library has set before the call (--timeout, or
- * our_disconnect_limit_s), by config->limit_call. Only a signal can interrupt such a call, which is inside
- * librdmacm. `called` is the call's result. Returns it; ETIMEDOUT for EINTR, unless the program was
- * asked to stop.
+ * Ends the time limit (--timeout, or our_disconnect_limit_s) that the library has set by
+ * config->limit_call before a call, for tables whose calls block. Only a signal can interrupt such
+ * a call, which is inside librdmacm. `called` is the call's result. Returns it; ETIMEDOUT for
+ * EINTR, unless the program was asked to stop.
  */
 int our_end_cm_call(const struct our_control *control, int called);
 
 /*
- * How long to wait for the RDMA_CM_EVENT_DISCONNECTED that answers rdma_disconnect. If the id is
- * destroyed earlier, a lost request is not repeated, and the peer never learns of it. Returns
- * seconds, never 0: long enough for a request to be repeated once, and longer after a complete run
- * (control->complete). To be called by the connection's own thread. See rdma_disconnect(3).
+ * Returns the limit, in seconds, of the wait for the RDMA_CM_EVENT_DISCONNECTED that answers
+ * rdma_disconnect. If the id is destroyed earlier, a lost request is not repeated, and the peer
+ * never learns of it. The limit is never 0: it is long enough for a request to be repeated once,
+ * and longer after a complete run (control->complete). To be called by the connection's own thread.
+ * See rdma_disconnect(3).
  */
 uint64_t our_disconnect_limit_s(const struct our_control *control);
 
@@ -336,23 +339,24 @@ uint64_t our_disconnect_limit_s(const struct our_control *control);
 uint64_t our_end_of_cm_wait(const struct our_control *control, enum rdma_cm_event_type expected);
 
 /*
- * Whether a signal ends our waiting for the CM. The first signal does. While we are leaving and
- * wait for the answer, it takes a second one (our_stop_request). Any thread that owns its control.
+ * Returns true if a signal has ended our waiting for the CM. The first signal does so. While we are
+ * leaving and wait for the answer, it takes a second one (our_stop_request). Any thread that owns
+ * its control.
  */
 bool our_must_not_wait(const struct our_control *control);
 
-/* A descriptor that poll(2) finds readable when it does; -1: there is none. */
+/* Returns a descriptor that is readable when our_must_not_wait is true; -1: there is none. */
 int our_wake_fd(const struct our_control *control);
 
 /* ---- Completions ---- */
 
-/* How completions are waited for. */
+/* A way to wait for completions. */
 struct our_completion_ops {
 	const char *name;
 
 	/*
-	 * Create control->cq (our_make_cq) and what is waited with, completion_state; destroy both.
-	 * NULL: a CQ without a channel is enough.
+	 * Create control->cq (our_make_cq) and completion_state, which the way needs to wait;
+	 * destroy both. NULL: a CQ without a channel is enough.
 	 */
 	int (*create_cq)(struct our_control *control);
 	void (*destroy_cq)(struct our_control *control);
@@ -365,12 +369,12 @@ struct our_completion_ops {
 	int (*await)(struct our_control *control);
 
 	/*
-	 * Polls without waiting, for loops. EAGAIN: there is nothing, and the next completion makes
-	 * an event. NULL: this way cannot.
+	 * Polls without waiting, for loops. Returns EAGAIN if there is nothing, and then the next
+	 * completion makes an event. NULL if this way cannot.
 	 */
 	int (*take)(struct our_control *control);
 
-	/* A descriptor that is readable when there is such an event. NULL: there is none. */
+	/* A descriptor that is readable when the CQ has made an event. NULL: there is none. */
 	int (*fd)(const struct our_control *control);
 };
 
@@ -394,9 +398,9 @@ void our_free_cq(struct our_control *control);
 int our_poll_cq(struct our_control *control);
 
 /*
- * Whether the keepalive that is under way has completed: looks for it among the completions at hand
- * and in the CQ, and keeps the others for those who take them. So a keepalive is found on a
- * connection whose completions nobody takes, too.
+ * Looks for the completion of the keepalive that is under way among the completions at hand and in
+ * the CQ, and keeps the others for later calls. So the keepalive is found even if nobody takes the
+ * connection's completions.
  *
  * Returns 0: it was answered; EAGAIN: it has not completed; or how it has failed, as
  * our_await_completion does.
@@ -404,10 +408,10 @@ int our_poll_cq(struct our_control *control);
 int our_find_keepalive(struct our_control *control);
 
 /*
- * Whether to go on waiting for a completion: to be called when the CQ is empty.
+ * Decides if a wait for a completion goes on. To be called when the CQ is empty.
  *
  * Returns 0: go on; EINTR: the program was asked to stop; ECONNRESET, ENODEV or EHOSTUNREACH: the
- * connection has ended (see our_how_ended); ETIMEDOUT: it is past control->wait_until_ns; or an errno
+ * connection has ended (see our_how_ended); ETIMEDOUT: control->wait_until_ns is over; or an errno
  * value, reported.
  */
 int our_keep_waiting(struct our_control *control);
@@ -419,8 +423,8 @@ int our_keep_waiting(struct our_control *control);
 int our_keep_polling(struct our_control *control);
 
 /*
- * While nothing comes: does what is due by now, if anything is. Returns 0, or how the connection ends, as
- * an errno value, reported.
+ * Does what is due by now, if anything is. To be called while nothing comes. Returns 0, or how the
+ * connection ends, as an errno value, reported.
  */
 static inline int our_idle(struct our_control *control, uint64_t now_ns)
 {
