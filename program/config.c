@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What the library is told by a program, and the errors that it tells: these are printed, and what our
- * own options can do about them is added. See config.h.
+ * The configuration that a program gives to the library; and the printing of the library's errors,
+ * with what our own options can do about them. See config.h.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -39,7 +39,7 @@ static const char *name_of(const struct ibv_wc *wc)
 	return wc->wr_id == OUR_WR_ID_KEEPALIVE ? "keepalive" : "send, write or read";
 }
 
-/* What can be done about a failed completion with our options. */
+/* Returns what our options can do about a failed completion, to be printed after its cause. */
 static const char *remedy_of_wc(const struct ibv_wc *wc)
 {
 	bool keepalive = wc->wr_id == OUR_WR_ID_KEEPALIVE;
@@ -75,7 +75,7 @@ static void print_wc(const struct our_error *error)
 			    wc->status, wc->vendor_err, error->text, remedy_of_wc(wc));
 }
 
-/* What can be done about a failed call with our options. */
+/* Returns what our options can do about a failed call, to be printed after its cause. */
 static const char *remedy_of(const struct our_error *error)
 {
 	bool connects = !strcmp(error->call, "rdma_connect");

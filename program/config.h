@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * How the programs of the suite use the library: what ends a wait, and after what time, and what of its
- * errors is printed.
+ * The use of the library by the programs of the suite: what ends a wait, the limit of a wait, and
+ * which errors of the library are printed.
  */
 #ifndef OUR_CONFIG_H
 #define OUR_CONFIG_H
@@ -13,7 +13,7 @@
 
 struct our_stage;
 
-/* What the library is told, and what only the printing of its errors needs. It must outlive all of them. */
+/* The library's configuration, and what printing its errors needs. Must outlive all connections. */
 struct our_program_config {
 	struct our_config config;
 	const struct our_stage *stage; /* the program's */
@@ -27,7 +27,7 @@ struct our_program_config {
 void our_setup_config(struct our_program_config *config, const struct our_stage *stage,
 		      const struct our_waiting *waiting, const struct our_options *options);
 
-/* The whole of which `config` is a part. */
+/* Returns the struct our_program_config of which `config` is a part. */
 static inline struct our_program_config *our_program_config_of(const struct our_config *config)
 {
 	return config->context;
@@ -39,7 +39,10 @@ static inline const struct our_stage *our_stage_of(const struct our_control *con
 	return our_program_config_of(control->config)->stage;
 }
 
-/* Prints an error of the library on stderr. For config->report; `context` is the whole. Any thread. */
+/*
+ * Prints an error of the library on stderr. For config->report, with the program's config as
+ * `context`. Any thread.
+ */
 void our_print_error(void *context, const struct our_error *error);
 
 #endif

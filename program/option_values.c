@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What people type, as values: numbers, read strictly, words, and addresses. See option_values.h.
+ * Conversion of what people type into values: numbers, read strictly, words, and addresses. See
+ * option_values.h.
  */
 #include <ctype.h>
 #include <errno.h>

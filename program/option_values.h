@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * What people type, as values: numbers, words, and addresses.
- */
+/* Conversion of what people type into values: numbers, words, and addresses. */
 #ifndef OUR_OPTION_VALUES_H
 #define OUR_OPTION_VALUES_H
 
@@ -21,12 +19,10 @@
  */
 int our_parse_number(const char *text, bool suffixes, uint64_t min, uint64_t max, uint64_t *value);
 
-/*
- * The option as a user would type it: its letter, if it has one. Writes text[size], and returns it.
- */
+/* Writes the option as typed, by its letter if it has one, into text[size], and returns text. */
 const char *our_typed_option(const struct our_option *option, char *text, size_t size);
 
-/* For OUR_OPTION_NUMBER, _BYTES and _WORD: the value of `text`. Return 0; or EINVAL, reported. */
+/* Convert `text` for OUR_OPTION_NUMBER, _BYTES and _WORD. Return 0; or EINVAL, reported. */
 int our_take_number(const struct our_option *option, const char *text, uint64_t *value);
 int our_take_word(const struct our_option *option, const char *text, uint64_t *value);
 
@@ -39,7 +35,7 @@ int our_take_word(const struct our_option *option, const char *text, uint64_t *v
  */
 int our_look_up_addresses(const char *address, const char *port, struct addrinfo **addresses);
 
-/* Frees such a list; NULL is allowed. */
+/* Frees a list of our_look_up_addresses; NULL is allowed. */
 void our_free_addresses(struct addrinfo *addresses);
 
 #endif

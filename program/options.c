@@ -90,7 +90,7 @@ static void print_fact(const char *name, bool value)
 	printf(", \"%s\": %s", name, value ? "true" : "false");
 }
 
-/* What tests and tools that run every stage need to know of one, as one line of JSON. */
+/* Prints what tests and tools that run every stage need to know of `stage`, as one line of JSON. */
 static void describe(const struct our_stage *stage)
 {
 	const struct our_option *const *of_server = stage->server_options;
@@ -110,10 +110,7 @@ static void describe(const struct our_stage *stage)
 	printf(", \"one_sided\": %d}\n", stage->one_sided);
 }
 
-/*
- * The form of the options that getopt_long(3) needs; a long option stands for its place in the
- * list.
- */
+/* Makes the tables for getopt_long(3); the value of a long option is its place in the list. */
 static void make_getopt_tables(const struct accepted *accepted, char *letters, struct option *names)
 {
 	const struct our_option *option;
@@ -211,9 +208,7 @@ static int take_option(const struct our_option *option, const char *argument,
 static int refuse_option(int why, char **argv)
 {
 	char letter[] = { '-', (char)optopt, '\0' };
-	/*
-	 * For a long option optopt is 0; or its letter, if an argument is missing or not allowed.
-	 */
+	/* optopt is 0 for an unknown long option; its value if only the argument is wrong. */
 	const char *typed = optopt && strncmp(argv[optind - 1], "--", 2) ? letter
 									 : argv[optind - 1];
 

@@ -25,7 +25,7 @@ struct addrinfo;
 #define OUR_SERVER_TIMEOUT    60               /* seconds */
 #define OUR_COUNT_UNLIMITED   1000000000000ull /* -D without -c: until the client leaves */
 
-/* What an option's value is. */
+/* The type of an option's value. */
 enum our_option_kind {
 	OUR_OPTION_FLAG,    /* a bool, which it sets */
 	OUR_OPTION_NUMBER,  /* a uint64_t */
@@ -78,15 +78,13 @@ extern const struct our_option our_describe_option[];     /* of the programs of 
 
 struct our_stage;
 
-/*
- * What a program tells our_process_options about itself, and the tables of options that it accepts.
- */
+/* A program, as it describes itself to our_process_options, with the tables of its options. */
 struct our_program {
 	const struct our_stage *made_of; /* for --describe; NULL: of no stage */
 	const char *stage;               /* "ping-sr-0" */
 	const char *role;                /* "client" or "server" */
 	char name[64];                   /* "ping-sr-0/client" */
-	const char *summary;             /* what it does, for --help: a sentence */
+	const char *summary;             /* its purpose, for --help: a sentence */
 	bool needs_atomics;              /* of its device */
 	bool results_on_request;         /* with -j or -x: stdout is for the messages themselves */
 	uint64_t timeout_s;              /* unless --timeout says otherwise */
@@ -105,14 +103,14 @@ struct our_options {
 	const char *address;        /* as typed; NULL: any */
 	const char *port;           /* decimal */
 	struct addrinfo *addresses; /* of address and port; each is tried, in order */
-	uint64_t clients;           /* how many a server serves; 0: until interrupted */
+	uint64_t clients;           /* that a server serves; 0: until interrupted */
 	uint64_t max_clients;       /* that it serves at a time */
 	uint64_t
 		max_memory; /* bytes that they may take together; 0: see program/serve/admission.h */
 	uint64_t count;     /* messages; OUR_COUNT_UNLIMITED when only -D was given */
 	uint64_t duration_s;  /* 0: none */
 	uint64_t data_size;   /* bytes a message */
-	uint64_t wait_s;      /* how long a client waits for its server to start */
+	uint64_t wait_s;      /* for which a client waits for its server to start */
 	uint64_t rate;        /* messages a second a client sends; 0: as many as it can */
 	uint64_t timeout_s;   /* the limit of a wait for the peer; 0: none */
 	uint64_t keepalive_s; /* silence before a keepalive; 0: never */

@@ -31,7 +31,7 @@ static struct output outputs[OUR_OUTPUTS] = {
 	{ .fd = STDERR_FILENO, .stream = &stderr },
 };
 
-/* What the C library calls when a stream has something to write. See fopencookie(3). */
+/* Called by the C library when a stream has something to write. See fopencookie(3). */
 static ssize_t keep(void *cookie, const char *text, size_t size)
 {
 	struct output *output = cookie;
@@ -147,7 +147,7 @@ int our_end_output(uint64_t until_ns)
 	write_the_rest(until_ns);
 	for (i = 0; i < OUR_OUTPUTS; i++)
 		restore_stream(&outputs[i]);
-	/* Do not wait for a reader that does not take this either. */
+	/* A reader that has not taken the lines of stderr would not take a report either. */
 	if (err->used)
 		return out->error || out->dropped || out->used ? EAGAIN : 0;
 	if (out->dropped || out->used || err->dropped)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * What goes to stderr when something fails. See report.h.
- */
+/* The messages on stderr when something fails. See report.h. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>

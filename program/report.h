@@ -16,8 +16,8 @@ void our_set_program_name(const char *name);
 const char *our_program_name(void);
 
 /*
- * From now on EINTR is no error if `stop` was requested: the user asked for it. NULL: it always is one.
- * For our_catch_signals and our_ignore_signals.
+ * Makes EINTR no error once `stop` was requested, because the user asked for it. With NULL, EINTR
+ * is always an error. For our_catch_signals and our_ignore_signals.
  */
 void our_set_reported_stop(const struct our_stop *stop);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What a stage is made of: roles, and ways to wait. Each stage has a stage.c, which names them in
+ * The parts of a stage: roles, and ways to wait. Each stage has a stage.c, which names them in
  * our_stage, and the linker takes their files from the archives.
  *
  * Another way to move data takes two roles, and no change of common/: this was tried with a ping by
@@ -25,15 +25,17 @@ struct our_agent_ops {
 	void (*stop)(struct our_control *agent, void *state);
 
 	/*
-	 * Does what a completion requires: takes the message, and answers it, which it counts in the
-	 * agent's run (our_count_answer). Returns 0, or an errno value, which is reported unless it is ECONNRESET.
+	 * Does what a completion requires: takes the message, answers it, and counts the answer in
+	 * the agent's run (our_count_answer). Returns 0, or an errno value, which is reported
+	 * unless it is ECONNRESET.
 	 */
 	int (*react)(struct our_control *agent, void *state,
 		     const struct our_completion *completion);
 };
 
 /*
- * What the two sides tell each other when they connect. A stage without one tells nothing.
+ * The functions by which the two sides tell each other about themselves when they connect. A stage
+ * without them tells nothing.
  */
 struct our_connect_info_ops {
 	/*
@@ -65,7 +67,7 @@ struct our_connect_info_ops {
 	void (*check_options)(const struct our_options *options);
 };
 
-/* What its stage.c says of a stage. */
+/* A stage, as its stage.c describes it. */
 struct our_stage {
 	const char *name; /* "ping-sr-0": its folder */
 
@@ -98,12 +100,12 @@ struct our_stage {
 	struct our_waiting waiting;
 	struct our_waiting client_waiting; /* NULL: as the server */
 
-	/* What client and server print about themselves, and their options */
+	/* The descriptions of client and server for --help, and their options */
 	const struct our_program *client_program, *server_program;
 	const struct our_option *options[2]; /* of both sides, for how they wait; NULL: none */
 	const struct our_option *server_options[2]; /* of the server alone */
 
-	/* What tests and tools need to know besides, which --describe tells them: see program/options.c */
+	/* Facts for tests and tools, which --describe prints: see program/options.c */
 	bool sleeps;     /* while it waits for a message; otherwise it polls */
 	bool misses_end; /* of a peer that dies while it waits: only --timeout ends the wait */
 	bool roce_only;  /* without the connection manager, or with atomic operations */
@@ -113,8 +115,8 @@ struct our_stage {
 };
 
 /*
- * The stage of this program, which its stage.c defines. Only main names it: all else asks our_stage_of
- * (program/config.h).
+ * The stage of this program, which its stage.c defines. Only main uses this name. Other functions
+ * call our_stage_of (program/config.h).
  */
 extern const struct our_stage our_stage;
 

@@ -21,7 +21,7 @@
 
 /* Written before the handlers are installed, and after them. */
 static struct our_stop *stop;
-/* Lock-free: for the signal handler and for other threads. */
+/* These are lock-free, for the signal handler and for other threads. */
 static atomic_bool calls_limited;   /* by our_limit_calls */
 static _Atomic uint64_t stopped_ns; /* when the first request came; 0: none has */
 
@@ -61,7 +61,7 @@ static bool await_reader(void)
 	return fds[0].revents || !fds[1].revents;
 }
 
-/* What the C library calls when the stream has something to write. 0: it could not be written. */
+/* Called by the C library when the stream has something to write. Returns 0 if that failed. */
 static ssize_t write_all(void *cookie, const char *text, size_t size)
 {
 	size_t done = 0, part;

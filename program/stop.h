@@ -33,9 +33,9 @@ int our_catch_signals(void);
 void our_limit_calls(unsigned int seconds);
 
 /*
- * What ends the waits of the program: requested by the first signal, and for the second time by one that
- * comes clearly later. Without that a program that is leaving waits some seconds for the peer's answer.
- * NULL before our_catch_signals.
+ * Returns the object that ends the program's waits: the first signal requests the stop, and a
+ * signal that comes clearly later requests it for the second time. Without the second a program
+ * that is leaving waits some seconds for the peer's answer. NULL before our_catch_signals.
  */
 struct our_stop *our_program_stop(void);
 

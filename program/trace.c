@@ -54,7 +54,7 @@ static void execute(const char *self, const char **argv)
 
 int our_trace(enum our_trace_level level, int argc, char **argv)
 {
-	/* What turns a value into its name is no step of a connection. */
+	/* Functions that turn a value into its name are no steps of a connection. */
 	const char *const options[] = { "",   "-l", our_program_name(), "-e", "!_str,!_name",
 					"-p", "-q" };
 	size_t n_options = sizeof(options) / sizeof(options[0]) - (level == OUR_TRACE_MESSAGES);

@@ -143,7 +143,7 @@ static void show_json(const struct our_measured *run, const struct our_statistic
 	putchar('\n');
 }
 
-/* A result line: a name and a value. */
+/* Prints a result line: a name and a value. */
 static void __attribute__((format(printf, 2, 3)))
 print_line(const char *name, const char *format, ...)
 {

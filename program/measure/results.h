@@ -9,7 +9,7 @@
 
 #define OUR_JSON_SCHEMA 1
 
-/* Which run it was, which the statistics do not know. The strings belong to the caller. */
+/* The facts about a run that its statistics do not have. The strings belong to the caller. */
 struct our_measured {
 	const char *stage;   /* "ping-sr-0" */
 	const char *program; /* "ping-sr-0/client" */

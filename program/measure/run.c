@@ -67,7 +67,10 @@ static int hint(struct our_control *control, uint64_t now_ns)
 	return 0;
 }
 
-/* Where the two sides agree on nothing, and the way of waiting has no use for the silence itself. */
+/*
+ * Sets the time of the hint, unless the two sides have agreed on -c and -s, or the way of waiting
+ * itself acts on a silence.
+ */
 static void prepare_hint(struct our_run *run)
 {
 	struct our_private *one = our_private(run->control);

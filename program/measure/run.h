@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * One run of messages over one connection: how many, when, and what was measured. The library does
- * not know it, and it does not depend on the verbs that move a message. The connection's own
- * thread.
+ * One run of messages over one connection: their number, their times, and what was measured. The
+ * library knows nothing of runs, and a run does not depend on the verbs that move a message. Only
+ * the connection's own thread uses it.
  */
 #ifndef OUR_RUN_H
 #define OUR_RUN_H
@@ -15,7 +15,7 @@
 
 struct our_run {
 	struct our_control *control;
-	const struct our_options *options; /* what the user typed; shared */
+	const struct our_options *options; /* as the user typed them; shared */
 
 	/* Agreed on by both sides; in ping-sr-0 taken from the options */
 	bool agreed;             /* each side knows the other's values */
@@ -66,7 +66,8 @@ void our_limit_wait(struct our_run *run, uint64_t now_ns);
 
 /*
  * Prepares the statistics: see our_statistics_prepare. Call it before the first message; in a
- * client when it is connected, because the time of -D, after which it gives up, begins here.
+ * client when the client is connected, because the time of -D, after which it gives up, begins
+ * here.
  */
 void our_prepare_run(struct our_run *run);
 
@@ -87,8 +88,8 @@ void our_begin_run(struct our_run *run);
 bool our_next_message(struct our_run *run);
 
 /*
- * With --rate: waits until the message is due. Meanwhile nothing is under way, and nothing may
- * arrive. Returns 0; EPROTO, reported; or an errno value as our_await_completion does.
+ * Waits until the message is due (--rate). Meanwhile nothing is under way, and nothing may arrive.
+ * Returns 0; EPROTO, reported; or an errno value as our_await_completion does.
  */
 int our_await_turn(struct our_run *run);
 
@@ -111,7 +112,8 @@ void our_count_answer(struct our_run *run, uint64_t now_ns);
 
 /*
  * A stream, at either side: prepares the statistics. If there are at most `least` messages, there
- * is no warm-up: completions and credits come in batches, and it would leave nothing to measure.
+ * is no warm-up: completions and credits come in batches, and a warm-up would leave nothing to
+ * measure.
  */
 void our_begin_stream(struct our_run *run, uint64_t least);
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * How a run of messages has ended, what to tell the user about that, and its results. See run.h.
- */
+/* The end of a run: its cause, what the user is told about it, and the results. See run.h. */
 #include <errno.h>
 #include <inttypes.h>
 
@@ -12,7 +10,7 @@
 #include "program/options.h"
 #include "program/report.h"
 
-/* A send to the client has failed, and the CM has said why (ECONNRESET) or not (ECANCELED). */
+/* Reports a failed send to the client. `ret`: ECONNRESET if the CM has said why, else ECANCELED. */
 static int report_unsent(int ret, uint64_t messages)
 {
 	if (ret == ECONNRESET) {
@@ -131,7 +129,7 @@ static const char *address_text(const struct sockaddr_storage *address, char *te
 	return our_address_text((const struct sockaddr *)address, text);
 }
 
-/* Puts what waiting has cost since the warm-up into the statistics. */
+/* Puts the cost of waiting since the warm-up into the statistics. */
 static void count_waits(struct our_run *run)
 {
 	const struct our_counters *now = &run->control->counters, *before = &run->before;

@@ -78,7 +78,7 @@ void our_statistics_add_stream(struct our_statistics *statistics,
 	reset_stream(stream);
 }
 
-/* What was counted in the warm-up is discarded, also if the run ends before the warm-up is over. */
+/* Discards what was counted in the warm-up, also if the run ends before the warm-up is over. */
 static void forget_warm_up(struct our_statistics *statistics)
 {
 	if (statistics->stream)

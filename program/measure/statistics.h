@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What one connection measured: round trips, completions, and what the CPUs did meanwhile. All of
- * it is in fixed memory (under 20 KiB), for any number of messages.
+ * The measurements of one connection: round trips, completions, and what the CPUs did meanwhile.
+ * All are in fixed memory (under 20 KiB), for any number of messages.
  */
 #ifndef OUR_STATISTICS_H
 #define OUR_STATISTICS_H
@@ -26,7 +26,7 @@ struct our_cpu_use {
 	bool machine_is_known;    /* /proc/stat could be read */
 };
 
-/* What only a stream of messages has; 37 KiB, for any number of messages. */
+/* The statistics that only a stream has; 37 KiB, for any number of messages. */
 struct our_stream_statistics {
 	struct our_histogram wrs_per_post;         /* data only: sends, or receives posted again */
 	struct our_histogram completions_per_poll; /* of polls that found some */
@@ -82,8 +82,8 @@ void our_statistics_start(struct our_statistics *statistics);
 void our_statistics_end(struct our_statistics *statistics);
 
 /*
- * How long `cpus` CPUs have worked in an interval in which all of them together were idle for
- * `idle_us`. Never below 0, although idle time comes in ticks of 10 ms.
+ * Returns the time, in us, that `cpus` CPUs have worked in an interval in which all of them
+ * together were idle for `idle_us`. Never below 0, although idle time comes in ticks of 10 ms.
  */
 uint64_t our_machine_busy_us(uint64_t elapsed_ns, uint64_t cpus, uint64_t idle_us);
 
@@ -103,18 +103,18 @@ static inline void our_statistics_progress(struct our_statistics *statistics, ui
 		our_statistics_show_progress(statistics, now_ns);
 }
 
-/* For all functions: one thread at a time for each struct our_statistics. Nothing here can fail. */
+/* Only one thread at a time may use a struct our_statistics. No function here can fail. */
 
 /*
- * When message number `message`, counted from 0, is due, if `rate` messages a second are sent from
- * started_ns on.
+ * Returns the time at which message number `message`, counted from 0, is due, if `rate` messages a
+ * second are sent from started_ns on.
  */
 static inline uint64_t our_due_ns(uint64_t started_ns, uint64_t message, uint64_t rate)
 {
 	return started_ns + message / rate * OUR_NS_PER_S + message % rate * OUR_NS_PER_S / rate;
 }
 
-/* The other way round: how many messages are due when `elapsed_ns` have passed since the start. */
+/* Returns how many messages are due when `elapsed_ns` have passed since the start. */
 static inline uint64_t our_messages_due(uint64_t elapsed_ns, uint64_t rate)
 {
 	return elapsed_ns / OUR_NS_PER_S * rate + elapsed_ns % OUR_NS_PER_S * rate / OUR_NS_PER_S +

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What the messages contain: a pattern that differs from message to message, so that a comparison
- * notices a lost, repeated or torn message.
+ * The contents of the messages: a pattern that differs from message to message, so that a
+ * comparison notices a lost, repeated or torn message.
  */
 #ifndef OUR_USER_DATA_H
 #define OUR_USER_DATA_H
@@ -21,8 +21,8 @@ void our_setup_user_data(struct our_control *control, uint32_t index, uint64_t m
 int our_verify_data(const struct our_control *control, uint32_t index, uint64_t message);
 
 /*
- * Returns the offset of the first byte of buffer `index` that differs from that pattern, or
- * data_size: none does. Reports nothing.
+ * Returns the offset of the first byte of buffer `index` that differs from the pattern of message
+ * number `message`; data_size if none does. Reports nothing.
  */
 size_t our_find_difference(const struct our_control *control, uint32_t index, uint64_t message);
 

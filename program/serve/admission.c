@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * Which clients a server accepts. See admission.h.
- */
+/* The decision which clients a server accepts. See admission.h. */
 #include <errno.h>
 #include <inttypes.h>
 #include <linux/capability.h>
@@ -24,7 +22,7 @@
 #define RETURNED_BYTES        (128 * 1024)
 #define DESCRIPTORS_OF_SERVER 32 /* those that are not of one client */
 
-/* Whether RLIMIT_MEMLOCK does not apply: the kernel checks this capability, see ibv_reg_mr(3). */
+/* Returns true if RLIMIT_MEMLOCK does not apply to us (CAP_IPC_LOCK): see ibv_reg_mr(3). */
 static bool may_lock_everything(void)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
@@ -124,7 +122,7 @@ void our_release_memory(struct our_admission *admission, uint64_t memory)
 	pthread_mutex_unlock(&admission->lock);
 }
 
-/* Whether the error is about what the client did, and nothing is wrong here. */
+/* Returns true if the error is about what the client did, and nothing is wrong here. */
 static bool is_the_clients_doing(int error)
 {
 	switch (error) {
@@ -146,7 +144,7 @@ static bool is_the_clients_doing(int error)
 	}
 }
 
-/* With the lock held. */
+/* Called with the lock held. */
 static void note_failure(struct our_admission *admission, int error)
 {
 	if (!is_the_clients_doing(error))

@@ -39,8 +39,8 @@ void our_open_admission(struct our_admission *admission, const struct our_option
 
 /*
  * Raises the process's limit on file descriptors as far as possible (RLIMIT_NOFILE), and serves no
- * more clients at a time than there are descriptors for, if each takes `descriptors`. Reports it if
- * that is fewer than --max-clients, unless `quiet`. To be called before the first client.
+ * more clients at a time than there are descriptors for, if each takes `descriptors`. Reports if
+ * these are fewer than --max-clients, unless `quiet`. To be called before the first client.
  */
 void our_limit_clients(struct our_admission *admission, unsigned int descriptors, bool quiet);
 
@@ -59,12 +59,12 @@ int our_admit(struct our_admission *admission, uint64_t memory);
 int our_reserve_memory(struct our_admission *admission, uint64_t memory);
 void our_release_memory(struct our_admission *admission, uint64_t memory);
 
-/* A client that was admitted has been accepted: it counts for -n. To be called once for each. */
+/* Counts an admitted client that has been accepted, for -n. To be called once for each. */
 void our_note_acceptance(struct our_admission *admission);
 
 /*
- * A client has left: returns its memory. If it was not `accepted`, returns its place, too. `error`
- * is how serving it ended, an errno value or 0: see our_note_failure.
+ * Returns the memory of a client that has left. If it was not `accepted`, returns its place, too.
+ * `error` is how serving it ended, an errno value or 0: see our_note_failure.
  */
 void our_note_leave(struct our_admission *admission, uint64_t memory, bool accepted, int error);
 
@@ -81,10 +81,10 @@ void our_note_failure(struct our_admission *admission, int error);
  */
 bool our_await_place(struct our_admission *admission);
 
-/* Whether our_admit would now return EUSERS. */
+/* Returns true if our_admit would now return EUSERS. */
 bool our_all_places_taken(struct our_admission *admission);
 
-/* Bytes that are left of the memory limit. */
+/* Returns the bytes that are left of the memory limit. */
 uint64_t our_memory_left(struct our_admission *admission);
 
 /*

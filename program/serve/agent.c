@@ -33,7 +33,7 @@ int our_await_client_message(struct our_control *agent, struct our_completion *c
 }
 
 /*
- * After the last message a receive is still posted: reports it if the client has used it. Sends no
+ * After the last message a receive is still posted. Reports a client that has used it. Sends no
  * longer matter, whatever their status.
  */
 int our_check_for_more(struct our_control *agent)

@@ -32,7 +32,7 @@ static int run_with_any(struct our_control *client, bool quietly)
 	return ret;
 }
 
-/* With -w, tries again until the server is up or the time is over. */
+/* Runs the client. With -w, tries again until the server is up or the time is over. */
 int our_run_client(struct our_control *client)
 {
 	const struct timespec pause = { .tv_nsec = 100000000 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * How much memory a process may take: what the machine has, or less in a container, whose control
+ * The memory that a process may take: what the machine has, or less in a container, whose control
  * groups limit it. See admission.h.
  */
 #include <inttypes.h>
@@ -34,9 +34,9 @@ static uint64_t limit_in(const char *path)
 }
 
 /*
- * Of `group`, such as "/a/b", of each group above it, and of the root. In a container the root may
- * be the container's own group, while `group` is its path on the host, which is not there. Changes
- * `group`.
+ * Returns the lowest limit of `group`, such as "/a/b", of each group above it, and of the root. In
+ * a container the root may be the container's own group, while `group` is its path on the host,
+ * which is not there. Changes `group`.
  */
 static uint64_t lowest_limit(const char *mount, char *group, const char *name)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * How any server is run, whatever it serves, and any client: between the mains and the roles of a
- * stage, which call what they need of it.
+ * Functions that run any server, whatever it serves, and any client. The mains and the roles of a
+ * stage call those that they need.
  */
 #ifndef OUR_SERVE_H
 #define OUR_SERVE_H
@@ -11,8 +11,8 @@
 /* ---- client.c ---- */
 
 /*
- * Client: runs the stage's client with an address of its server, and tries again (-w): see
- * struct our_stage. Returns as that does.
+ * Client: runs the stage's client with an address of its server, and tries again (-w). Returns as
+ * the client of struct our_stage does.
  */
 int our_run_client(struct our_control *client);
 
@@ -81,8 +81,8 @@ void our_serve_client(struct our_control *agent);
 int our_await_client_message(struct our_control *agent, struct our_completion *completion);
 
 /*
- * Agent: waits until the client disconnects: only that says that it has received everything.
- * Returns 0 or an errno value, reported.
+ * Agent: waits until the client disconnects. Only its disconnect says that it has received
+ * everything. Returns 0 or an errno value, reported.
  */
 int our_await_client(struct our_control *agent);
 

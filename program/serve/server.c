@@ -64,7 +64,7 @@ int our_listen(struct our_control *listener)
 	ret = listen_on_one(listener, &address);
 	if (ret)
 		return ret;
-	/* "Any" is two addresses, one of IPv4 and one of IPv6: it listens on both. */
+	/* "Any" is two addresses, one of IPv4 and one of IPv6. The server listens on both. */
 	if (any && address->ai_next)
 		our_listener_bind_also(listener, address->ai_next->ai_addr, BACKLOG);
 	return 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What a program of the suite has to know of a connection beside its messages: how a server came to
- * admit its client, or why it refuses it. The connection's own thread, unless a member says
- * otherwise.
+ * A session: what a program of the suite has to know of a connection beside its messages, such as
+ * how a server came to admit its client, or why it refuses it. Only the connection's own thread
+ * uses it, unless a member says otherwise.
  */
 #ifndef OUR_SESSION_H
 #define OUR_SESSION_H
@@ -15,7 +15,7 @@ struct our_agent;
 struct our_session {
 	struct our_run run; /* first: control->user points to both */
 
-	/* Of a server: its limits for clients, shared; and for one agent */
+	/* Used by a server: its limits for clients, shared; and the state of one agent */
 	struct our_admission *admission; /* any thread: see admission.h */
 	uint64_t memory;                 /* bytes that it was admitted with */
 	struct our_agent *agent;         /* in a loop: see ping-sr-4/server.h */
@@ -38,8 +38,8 @@ int our_create_session(const struct our_config *config, const struct our_options
 void our_destroy_session(struct our_control *control);
 
 /*
- * Keeps why the client is refused, which the server tells it: see struct our_connect_info_ops.
- * Returns ERANGE.
+ * Keeps the reason for a refusal, which the server tells the client: see struct
+ * our_connect_info_ops. Returns ERANGE.
  */
 int our_note_refusal(struct our_control *control, int reason, uint64_t limit);
 
