@@ -50,9 +50,7 @@ static int take_message(struct our_control *agent, struct our_blast *blast,
 	return 0;
 }
 
-/*
- * Whether an incomplete batch may be returned. For a client without our extension see credit_batch.
- */
+/* True if an incomplete batch may be returned. Clients without our extension: see credit_batch. */
 static bool may_return(const struct our_control *agent, const struct our_blast *blast)
 {
 	const struct our_run *run = our_run_of(agent);

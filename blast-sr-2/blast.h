@@ -27,7 +27,8 @@ extern struct our_blast_options {
 
 /*
  * After this much silence an agent returns the rest of a batch, for which a client waits when its
- * time (-D) is over. Much longer than the pause between messages, or there would be no batches.
+ * time (-D) is over. This must be much longer than the pause between messages, or there would be no
+ * batches.
  */
 #define OUR_IDLE_NS (OUR_NS_PER_S / 50)
 
@@ -43,9 +44,9 @@ struct our_blast {
 	uint64_t goal;      /* client: how many messages it will send; falls when -D is over */
 	uint64_t posted;    /* client: sends posted; agent: receives posted */
 	uint64_t completed; /* client: sends completed, signaled or not; agent: messages received */
-	uint64_t started_ns; /* client: when message 0 was due */
-	uint64_t credited; /* how many the agent has credited, or the client knows to be credited */
-	uint64_t heard;    /* client, with --rate: what was credited when it last looked */
+	uint64_t started_ns;      /* client: when message 0 was due */
+	uint64_t credited;        /* messages credited by the agent, as far as this side knows */
+	uint64_t heard;           /* client, with --rate: what was credited when it last looked */
 	uint64_t credit_batch;    /* agent: receives to post again at a time */
 	uint64_t signal_every;    /* client: one send in this many is signaled */
 	uint32_t credits_on_way;  /* agent: credit messages sent and not completed */
@@ -104,10 +105,7 @@ void our_unsetup_pieces(struct our_blast *blast);
 int our_setup_credits(struct our_control *control, struct our_blast *blast, uint32_t slots);
 void our_unsetup_credits(const struct our_control *control, struct our_blast *blast);
 
-/*
- * Client: posts the receive of a slot; of all slots, one for each buffer. Return 0 or a failed
- * post.
- */
+/* Client: post the receive of a slot, or of all, one for each buffer. Return 0 or a failed post. */
 int our_post_credit_recv(struct our_control *client, const struct our_blast *blast, uint32_t slot);
 int our_post_credit_recvs(struct our_control *client, const struct our_blast *blast);
 
@@ -144,7 +142,7 @@ int our_drain(struct our_control *control, struct our_blast *blast, uint64_t unt
 	      int (*take)(struct our_control *control, struct our_blast *blast,
 			  const struct our_completion *completion));
 
-/* What client and server print about themselves, and their options for the data. */
+/* The descriptions of client and server for --help, and their options for the data. */
 extern const struct our_program our_blast_client_program, our_blast_server_program;
 
 #endif

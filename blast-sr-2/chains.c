@@ -49,7 +49,7 @@ static int post_recvs(struct our_control *agent, uint64_t first, uint64_t n)
 	return our_post_recvs(agent, &buffer_of(agent, first)->recv_wr); /* ibv_post_recv */
 }
 
-/* Posts the next `n` in chains that are no longer than they may be. */
+/* Posts the next `n` work requests in chains that are no longer than allowed. */
 static int post_chains(struct our_control *control, struct our_blast *blast, uint64_t n,
 		       int (*post)(struct our_control *, uint64_t first, uint64_t n))
 {

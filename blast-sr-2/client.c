@@ -34,7 +34,7 @@ static uint64_t free_buffers(const struct our_control *client, const struct our_
 	return our_run_of(client)->n_data_buffers - (blast->posted - blast->completed);
 }
 
-/* For how many messages there is room: receives at the agent (credits), and free buffers. */
+/* Returns for how many messages there are receives at the agent (credits), and free buffers. */
 static uint64_t room(const struct our_control *client, const struct our_blast *blast)
 {
 	const struct our_run *run = our_run_of(client);
@@ -46,8 +46,8 @@ static uint64_t room(const struct our_control *client, const struct our_blast *b
 }
 
 /*
- * With --rate: how long to wait for a completion: until the next message is due. If there is no
- * room for it, or no next message, only a completion can change that.
+ * With --rate, a wait for a completion ends when the next message is due. If there is no next
+ * message, or no room for it, only a completion can change that.
  */
 static uint64_t next_due_ns(const struct our_control *client, const struct our_blast *blast)
 {
@@ -89,10 +89,10 @@ static int take(struct our_control *client, struct our_blast *blast,
 }
 
 /*
- * With --rate: whether the time that the server may be silent begins anew. It may be silent while a
- * batch is not full, and while it owes no credits. If messages are more than OUR_IDLE_NS apart, it
- * credits each of them, and then only a credit shows that it is alive: a completed send shows only
- * that the server's device is.
+ * Returns true if, with --rate, the time that the server may be silent begins anew. It may be
+ * silent while a batch is not full, and while it owes no credits. If messages are more than
+ * OUR_IDLE_NS apart, it credits each of them, and then only a credit shows that it is alive: a
+ * completed send shows only that the server's device is.
  */
 static bool is_heard(const struct our_control *client, struct our_blast *blast)
 {
@@ -150,7 +150,7 @@ static int our_client_operation(struct our_control *client, struct our_blast *bl
 	our_limit_wait(run, now_ns);
 	blast->started_ns = now_ns;
 	ret = stream(client, blast, deadline_ns);
-	/* Also those that came just before an error. */
+	/* Count also the messages that were credited just before an error. */
 	our_count_messages(run, blast->credited);
 	our_statistics_end(&run->statistics);
 	return our_judge_end(run, ret, blast->credited);

@@ -96,7 +96,7 @@ int our_take_credits(struct our_control *client, struct our_blast *blast,
 	ret = check_credits(blast, completion, credits);
 	if (ret)
 		return ret;
-	/* Before they are used: the messages sent with them are credited, too. */
+	/* Post again before the credits are used: the messages sent with them are credited, too. */
 	ret = our_post_credit_recv(client, blast, slot);
 	if (ret)
 		return ret;
@@ -138,7 +138,7 @@ int our_return_credits(struct our_control *agent, struct our_blast *blast)
 
 	if (!credits || blast->credits_on_way == OUR_CREDIT_SENDS)
 		return 0;
-	/* First the receives, then the message that says that they are posted. */
+	/* The receives come first, then the message that says that they are posted. */
 	ret = our_post_recv_chain(agent, blast, credits);
 	if (ret)
 		return ret;

@@ -20,7 +20,7 @@ static uint32_t smaller(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
-/* For how many buffers the device has queues: a WR and a CQE for each, and `others` more sends. */
+/* The number of buffers that fit the queues: a WR and a CQE for each, and `others` more sends. */
 static uint32_t most_buffers(const struct ibv_device_attr *device, bool is_client, uint32_t others)
 {
 	uint32_t cqes = (uint32_t)device->max_cqe - others, wrs = (uint32_t)device->max_qp_wr;
@@ -76,7 +76,7 @@ static int check_device(struct our_control *control, bool is_client)
 	return check_pieces(control, control->n_sge, &device);
 }
 
-/* As wanted, or a part of the buffers; never more than all of them, or nothing would move. */
+/* Returns `wanted`; or, if 0, a part of the buffers; but at most all, or nothing would move. */
 static uint64_t batch(uint64_t wanted, uint32_t buffers)
 {
 	if (!wanted)
@@ -99,11 +99,11 @@ static uint64_t signal_every(const struct our_control *control)
 }
 
 /*
- * How many credits a message carries, at least. A client without our extension has receives for
- * only three credit messages, and a fourth that found none would end an iWARP connection. That our
- * send completed does not prove that the client has posted its receive again; what we received from
- * the client does. With batches of at least half the buffers, and a smaller one only for the last
- * message of all (may_return), there are never more than three:
+ * Returns how many credits a message carries, at least. A client without our extension has receives
+ * for only three credit messages, and a fourth that found none would end an iWARP connection. That
+ * our send completed does not prove that the client has posted its receive again; what we received
+ * from the client does. With batches of at least half the buffers, and a smaller one only for the
+ * last message of all (may_return), there are never more than three:
  *
  * Let the client have n buffers, and let c be the oldest credit message whose receive it has not
  * posted again. It has taken no message after c, so all that it could send is n, plus the credits

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What blast-sr-2 is made of. See program/stage.h.
+ * The parts of blast-sr-2. See program/stage.h.
  * Goes on from: ping-sr-2.
  */
 #include "blast-sr-2/blast.h"

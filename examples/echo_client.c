@@ -37,7 +37,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* One message there and back. The send and the receive complete in either order. */
+/* Sends a message and waits for the answer. The send and the receive complete in either order. */
 static int ping(struct our_control *client, uint32_t size)
 {
 	struct our_completion completion;
@@ -56,7 +56,7 @@ static int ping(struct our_control *client, uint32_t size)
 		else
 			return EMSGSIZE;
 	}
-	/* The receive for the next message, before the message can be sent. */
+	/* Post the receive for the next message before that message can be sent. */
 	return ret ? ret : our_post_recv(client, RECEIVED);
 }
 

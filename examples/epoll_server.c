@@ -26,7 +26,7 @@
 #define SENDS     8 /* so many acknowledgements in a row may be lost */
 #define SIZE      65536
 
-/* What is readable: its address is the data of the epoll event. */
+/* A descriptor and its handler. The address of this struct is the data of the epoll event. */
 struct source {
 	void (*handle)(struct source *source);
 	int fd;
@@ -184,7 +184,7 @@ static void handle_signal(struct source *source)
 	result = 0;
 }
 
-/* Every second: is the host of a silent client still there? */
+/* Checks every second that the host of a silent client is still there. */
 static void handle_timer(struct source *source)
 {
 	struct client *client, *next;
@@ -207,7 +207,7 @@ static void loop(void)
 
 	fprintf(stderr, "epoll_server: listening\n");
 	while (result == EAGAIN) {
-		/* One at a time: a handler may end the client that the next event is about. */
+		/* One event at a time: a handler may end the client of the next event. */
 		if (epoll_wait(epoll_fd, &event, 1, -1) != 1)
 			continue;
 		source = event.data.ptr;

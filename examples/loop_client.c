@@ -100,7 +100,7 @@ static int send_next(struct loop *loop)
 	return our_post_send(loop->client, SENT, loop->size);
 }
 
-/* The connection has ended. The cause may be a completion that has failed. */
+/* Finds out why the connection has ended. The cause may be a completion that has failed. */
 static int find_out_why(struct our_control *client)
 {
 	struct our_completion completion;
@@ -133,7 +133,7 @@ static int take_cm_event(struct loop *loop)
 	}
 }
 
-/* One at a time, so that all else has its turn. */
+/* Takes one completion at a time, so that all else has its turn. */
 static int take_completion(struct loop *loop)
 {
 	const struct our_buffer *buffers = loop->client->memory.buffers;

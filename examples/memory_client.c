@@ -25,7 +25,7 @@
 #define CHUNK     4096 /* bytes in a message: srq_server takes no longer ones */
 #define N_CLIENTS 2
 
-/* What is sent, and where what comes back goes. */
+/* The memory that is sent, and the memory into which the echo is received. */
 struct memory {
 	uint8_t *sent, *received;
 	size_t length;
@@ -126,7 +126,7 @@ static uint32_t length_of(const struct memory *memory, size_t offset)
 	return memory->length - offset < CHUNK ? (uint32_t)(memory->length - offset) : CHUNK;
 }
 
-/* For the echo of the message at this offset, if there is one. */
+/* Posts a receive for the echo of the message at this offset, if there is one. */
 static int post_recv(struct our_control *client, const struct memory *memory, size_t offset)
 {
 	if (offset >= memory->length)
@@ -136,8 +136,8 @@ static int post_recv(struct our_control *client, const struct memory *memory, si
 }
 
 /*
- * There and back: the send and the receive complete in either order. Then posts the receive for the
- * connection's next message.
+ * Sends a message and gets it back; the send and the receive complete in either order. Then posts
+ * the receive for the connection's next message.
  */
 static int exchange(struct our_control *client, const struct memory *memory, size_t offset)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What it costs to register memory, by size and size of pages; from which size on it is cheaper to
- * register data where they are than to copy them into registered memory; and how a cache of
- * registrations goes wrong. registration.md has results. The other end is examples/store_server.
+ * Measures the cost of registering memory, by size and size of pages; finds the size from which on
+ * it is cheaper to register data where they are than to copy them into registered memory; and shows
+ * how a cache of registrations goes wrong. registration.md has results. The other end is
+ * examples/store_server.
  *
  *     registration ADDRESS
  */
@@ -26,7 +27,7 @@
 #define RUNS      15
 #define LENGTH    SMALLEST /* of what is sent: soft-iWARP copies a few bytes from the program itself */
 
-/* What store_server sends with its accept; big-endian. */
+/* The private data that store_server sends with its accept; big-endian. */
 struct where {
 	uint64_t address;
 	uint32_t rkey;
@@ -55,7 +56,7 @@ static double now_us(void)
 	return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
 }
 
-/* Memory that has been written to: of data that do not exist nobody asks to send any. */
+/* Maps memory and writes to it, as a program has written to data that it sends. */
 static char *map(size_t size, int flags)
 {
 	char *data = mmap(NULL, size, PROT_READ | PROT_WRITE,
@@ -75,8 +76,8 @@ static int compare(const void *a, const void *b)
 }
 
 /*
- * The median, in microseconds, of ibv_reg_mr with ibv_dereg_mr; with `copy`, of a copy to there instead.
- * < 0: it fails.
+ * The median, in microseconds, of ibv_reg_mr with ibv_dereg_mr; with `copy`, of a copy to there
+ * instead. Returns a negative number if that fails.
  */
 static double time_of(struct ibv_pd *pd, char *data, size_t size, char *copy)
 {
@@ -198,7 +199,7 @@ static int go_wrong(struct our_control *client, int access)
 	return ret;
 }
 
-/* On iWARP the server's device writes the answer to a READ, and needs the right to. */
+/* On iWARP the server's device writes the answer to a READ, and needs the right to write. */
 static int access_to_read(const struct our_control *client)
 {
 	bool iwarp = client->verbs->device->transport_type == IBV_TRANSPORT_IWARP;

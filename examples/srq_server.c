@@ -142,8 +142,8 @@ static int handle_completions(struct our_device *device)
 /* ---- Clients that say nothing ---- */
 
 /*
- * A client without a receive for its message keeps the buffer that it is in, as long as it likes. So
- * few of these could take them all.
+ * A client without a receive for its message keeps the buffer that it is in, as long as it likes. A
+ * few such clients could take all buffers.
  */
 static bool buffers_are_short(void)
 {
@@ -155,7 +155,7 @@ static bool buffers_are_short(void)
 	return sends > receives / 2;
 }
 
-/* Whether the host of the client is dead, or others need the buffers that it has kept for long. */
+/* True if the client's host is dead, or others need the buffers that it has kept for long. */
 static bool is_over(struct client *client, bool needed)
 {
 	uint64_t before = client->completions;
@@ -203,7 +203,7 @@ static int look_when_due(void)
 
 /* ---- The loop ---- */
 
-/* Until it is told to stop, or the queue is to be made anew: ESTALE. */
+/* Serves until told to stop. Returns ESTALE if the queue is to be made anew. */
 static int serve(struct our_control *listener, struct our_device *device, unsigned long most)
 {
 	unsigned long worn_out = served + (receives + 3) / 4;

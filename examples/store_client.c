@@ -26,7 +26,7 @@ struct slot {
 	char value[56];    /* text, and zeros behind it */
 };
 
-/* What the server sends with its accept. */
+/* The private data that the server sends with its accept. */
 struct where {
 	uint64_t address; /* of SLOTS slots; big-endian, and so is rkey */
 	uint32_t rkey;
@@ -114,7 +114,7 @@ static int use(struct our_control *client, unsigned long key, const char *value)
 	return ret;
 }
 
-/* On iWARP the server's device writes the answer to a READ, and needs the right to. */
+/* On iWARP the server's device writes the answer to a READ, and needs the right to write. */
 static int access_to_read(const struct our_control *client)
 {
 	bool iwarp = client->verbs->device->transport_type == IBV_TRANSPORT_IWARP;
@@ -147,7 +147,7 @@ static int ask(const struct our_config *config, struct sockaddr *server, unsigne
 	return ret;
 }
 
-/* A number of digits alone. */
+/* Returns true for a number of digits alone. */
 static bool is_key(const char *text)
 {
 	return *text && strspn(text, "0123456789") == strlen(text) &&

@@ -26,7 +26,7 @@ struct slot {
 	char value[56];    /* text, and zeros behind it */
 };
 
-/* What the server sends with its accept. */
+/* The private data that the server sends with its accept. */
 struct where {
 	uint64_t address; /* of SLOTS slots; big-endian, and so is rkey */
 	uint32_t rkey;

@@ -18,7 +18,7 @@
 #define SIZE     65536
 #define RECEIVES 2 /* of credits: a server with a message for each half of them sends no more */
 
-/* What the accept says, all of it big-endian: how many messages may be under way, of which size. */
+/* The private data of the accept, big-endian: the most messages under way, and the size of each. */
 struct terms {
 	uint32_t credits, size;
 };
@@ -40,7 +40,7 @@ static void report(void *context, const struct our_error *error)
 	fprintf(stderr, "stream_client: %s\n", our_error_text(error, text, sizeof(text)));
 }
 
-/* Reads from stdin what fits into a message, and sends it. Nothing was left: that is the end. */
+/* Reads from stdin what fits into a message, and sends it. An empty message is the end. */
 static int send_next(struct stream *stream)
 {
 	uint32_t buffer = (uint32_t)(stream->sent % SENDS);

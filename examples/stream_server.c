@@ -22,7 +22,7 @@
 #define SIZE     65536
 #define CREDITS  RECEIVES /* the buffer from which credits are sent */
 
-/* What the accept says, all of it big-endian: how many messages may be under way, of which size. */
+/* The private data of the accept, big-endian: the most messages under way, and the size of each. */
 struct terms {
 	uint32_t credits, size;
 };
@@ -43,7 +43,7 @@ static void report(void *context, const struct our_error *error)
 	fprintf(stderr, "stream_server: %s\n", our_error_text(error, text, sizeof(text)));
 }
 
-/* Half of the receives make a message, or whatever there is at the end. */
+/* Returns credits when half of the receives are owed, or, at the end, all that are owed. */
 static int return_credits(struct stream *stream)
 {
 	uint32_t owed = htobe32(stream->owed);
@@ -74,8 +74,8 @@ static int take_message(struct stream *stream, uint32_t buffer, size_t length)
 }
 
 /*
- * Until the end has come and the client gets all its credits back: it leaves when it has them, perhaps
- * before the completion of the message that they are in.
+ * Receives until the end has come and the client gets all its credits back. It leaves when it has
+ * them, perhaps before the completion of the message that has them.
  */
 static int receive_all(struct stream *stream)
 {

@@ -18,7 +18,7 @@
 #define SLOTS 8 /* blocks under way, at most; each has a buffer, and a receive for its answer */
 #define SIZE  65536
 
-/* What the accept says, all of it big-endian: block n goes into slot n % slots. */
+/* The private data of the accept, big-endian. Block n goes into slot n % slots. */
 struct where {
 	uint64_t address;
 	uint32_t rkey, slots, size, zero;

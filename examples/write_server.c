@@ -25,7 +25,7 @@
 #define SIZE   65536
 #define ANSWER SLOTS /* the buffer behind those of the receives; an answer has no bytes */
 
-/* What the accept says, all of it big-endian: block n goes into slot n % slots. */
+/* The private data of the accept, big-endian. Block n goes into slot n % slots. */
 struct where {
 	uint64_t address;
 	uint32_t rkey, slots, size, zero;
@@ -48,7 +48,7 @@ static void report(void *context, const struct our_error *error)
 	fprintf(stderr, "write_server: %s\n", our_error_text(error, text, sizeof(text)));
 }
 
-/* The length of the block: in the immediate data, or in a message of four bytes. */
+/* Gets the length of the block from the immediate data, or from a message of four bytes. */
 static int get_length(const struct inbox *inbox, const struct our_completion *completion,
 		      uint32_t *length)
 {
@@ -67,7 +67,7 @@ static int get_length(const struct inbox *inbox, const struct our_completion *co
 	return 0;
 }
 
-/* The block is in its slot: the receive has completed after all that was written before. */
+/* Takes a block, which is in its slot, because the receive completes after all WRITEs before it. */
 static int take_block(struct inbox *inbox, const struct our_completion *completion)
 {
 	uint32_t length;
@@ -89,7 +89,7 @@ static int take_block(struct inbox *inbox, const struct our_completion *completi
 	return our_post_recv(inbox->agent, our_buffer_index(completion->wr_id));
 }
 
-/* As many as the send queue has places for: the others wait for a completion. */
+/* Sends as many answers as the send queue has places for. The others wait for a completion. */
 static int answer(struct inbox *inbox)
 {
 	int ret = 0;

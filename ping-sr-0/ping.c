@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What makes client and server a ping-pong besides their roles (client.c, agent.c): their command
- * lines, and the memory that an agent takes.
+ * The parts of client and server beside their roles (client.c, agent.c): their command lines, and
+ * the memory that an agent takes.
  */
 #include "common/roles.h"
 #include "ping-sr-0/ping.h"

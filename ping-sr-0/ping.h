@@ -33,10 +33,10 @@ int our_ping_agent(struct our_control *agent);
 int our_ping_check(struct our_control *agent);
 int our_listener(struct our_control *listener); /* server.c: one client at a time */
 
-/* What the agent does about a completion: see struct our_agent_ops. react.c. */
+/* The agent's reaction to a completion: see struct our_agent_ops. react.c. */
 int our_ping_react(struct our_control *agent, void *echo, const struct our_completion *completion);
 
-/* What client and server print about themselves, and their options for the data. */
+/* The descriptions of client and server for --help, and their options for the data. */
 extern const struct our_program our_ping_client_program, our_ping_server_program;
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What the agent does about a completion: it sends every message back. Nothing here waits, so a
- * loop that serves many clients (ping-sr-4) has the same reactions as an agent that waits.
+ * The agent's reaction to a completion: it sends every message back. Nothing here waits, so a loop
+ * that serves many clients (ping-sr-4) has the same reactions as an agent that waits.
  */
 #include <errno.h>
 #include <inttypes.h>

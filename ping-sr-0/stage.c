@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What ping-sr-0 is made of. See program/stage.h.
+ * The parts of ping-sr-0. See program/stage.h.
  */
 #include "ping-sr-0/ping.h"
 #include "program/stage.h"

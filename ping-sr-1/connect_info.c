@@ -64,7 +64,7 @@ static int check_connect_info(struct our_control *agent, const struct our_connec
 {
 	const struct our_client_limits *limits = &our_client_limits;
 
-	/* It has sent nothing, and RoCE has padded that. */
+	/* The client has sent nothing, and RoCE has padded that. */
 	if (info->count == 0 && info->data_size == 0) {
 		our_report_sentence("client refused: it wants to send 0 messages of 0 bytes; is it "
 				    "a client of ping-sr-1 or later?");
@@ -115,7 +115,7 @@ static int take(struct our_control *control, const struct our_cm_event *request)
 	return 0;
 }
 
-/* What kept us from accepting, if it was not what the client wants. */
+/* Returns the reason for a refusal that is not about what the client wants. */
 static enum our_refusal_reason reason_of(int error)
 {
 	switch (error) {

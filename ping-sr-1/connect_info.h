@@ -17,22 +17,19 @@
 #define OUR_CONNECT_INFO_LENGTH  32
 #define OUR_REFUSAL_LENGTH       16
 
-/*
- * What a server accepts from a client at most (--max-count, --max-size): messages, and bytes of
- * each.
- */
+/* The largest messages, and the most, that a server accepts (--max-size, --max-count). */
 extern struct our_client_limits {
 	uint64_t max_count;
 	uint64_t max_size;
 } our_client_limits;
 
-/* What a stage tells by it. connect_info.c. */
+/* The functions by which client and server tell each other the values below. connect_info.c. */
 extern const struct our_connect_info_ops our_private_data;
 
 /* The options for these, and those that have no effect. */
 extern const struct our_option our_client_limits_options[];
 
-/* Client to server, with rdma_connect. */
+/* The private data from client to server, with rdma_connect. */
 struct our_connect_info {
 	uint64_t count;          /* messages the client is going to send */
 	uint64_t data_size;      /* bytes a message */
@@ -40,7 +37,7 @@ struct our_connect_info {
 	bool has_extension;      /* as read: our extension followed; always written */
 };
 
-/* Server to client, with rdma_reject: the reason. */
+/* The reason in the private data from server to client, with rdma_reject. */
 enum our_refusal_reason {
 	OUR_REFUSED_NOT = 0,
 	OUR_REFUSED_NO_SENSE = 1,    /* truncated, or magic, version or length are not ours */
@@ -72,9 +69,9 @@ int our_decode_connect_info(const uint8_t *data, size_t length, struct our_conne
 /* Writes `refusal` into data[OUR_REFUSAL_LENGTH]. */
 void our_encode_refusal(const struct our_refusal *refusal, uint8_t *data);
 
-/* Reads a refusal. Returns 0 and *refusal, or EPROTO: it came from a program that is not ours. */
+/* Reads a refusal. Returns 0 and *refusal, or EPROTO if it came from a program that is not ours. */
 int our_decode_refusal(const uint8_t *data, size_t length, struct our_refusal *refusal);
 
-/* None of these keeps state, allocates or reports: any thread. */
+/* None of these functions keeps state, allocates or reports. Any thread may call them. */
 
 #endif

@@ -56,7 +56,7 @@ void our_encode_connect_info(const struct our_connect_info *info, uint8_t *data)
 	put_be16(data + 30, OUR_CONNECT_INFO_LENGTH);
 }
 
-/* Bytes 24 and up: only padding, or more. */
+/* Returns true if the bytes from 24 on are more than padding. */
 static bool has_extension(const uint8_t *data, size_t length)
 {
 	return length > 24 && !is_zero(data, 24, length);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What ping-sr-1 is made of. See program/stage.h.
+ * The parts of ping-sr-1. See program/stage.h.
  * Goes on from: ping-sr-0.
  * To be read separately: ping-sr-1/connect_info_wire.c.
  */

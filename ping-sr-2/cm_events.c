@@ -26,7 +26,7 @@ struct queued_event {
 struct cm_events {
 	pthread_t thread;
 	int quit_fd;      /* tells the thread to end */
-	atomic_int ended; /* how the connection has ended: see our_how_ended */
+	atomic_int ended; /* the cause, or 0: see our_how_ended */
 	int end_fd; /* readable once the peer has gone or the program is to stop: for sleepers */
 	pthread_mutex_t lock;   /* guards all below */
 	pthread_cond_t changed; /* something below has changed, or a signal has come */
@@ -43,7 +43,7 @@ static struct cm_events *events_of(const struct our_control *control)
 	return our_private(control)->cm_state;
 }
 
-/* How the connection has ended, as an errno value; 0: it has not. Any thread; costs one load. */
+/* Returns how the connection has ended, as an errno value; 0: it has not. Any thread; one load. */
 static int ended(struct our_control *control)
 {
 	return atomic_load_explicit(&events_of(control)->ended, memory_order_relaxed);
@@ -51,7 +51,7 @@ static int ended(struct our_control *control)
 
 /* ---- The thread ---- */
 
-/* With the lock held: puts the QP into its error state, so that posted work is flushed. */
+/* Puts the QP into its error state, so that posted work is flushed. The lock must be held. */
 static void disconnect_now(struct our_control *control)
 {
 	if (events_of(control)->connected)
@@ -60,8 +60,8 @@ static void disconnect_now(struct our_control *control)
 }
 
 /*
- * With the lock held: does what cannot wait until a thread takes the event off the queue and
- * decides what it means.
+ * Does what cannot wait until a thread takes the event off the queue and decides what it means. The
+ * lock must be held.
  */
 static void handle_event(struct our_control *control, struct queued_event *queued)
 {
@@ -88,8 +88,8 @@ static void handle_event(struct our_control *control, struct queued_event *queue
 }
 
 /*
- * With the lock held, because rdma_get_cm_event itself modifies the QP of the id that an event is
- * about: make_qp and destroy_qp hold it, too. Does not block.
+ * Takes an event from the channel. Does not block. The lock must be held, because rdma_get_cm_event
+ * itself modifies the QP of the id that an event is about: make_qp and destroy_qp hold it, too.
  */
 static int get_event(struct our_control *control, struct queued_event *queued)
 {
@@ -124,10 +124,7 @@ static int take_event(struct our_control *control)
 	return our_tell_unreadable(control, "rdma_get_cm_event", ret);
 }
 
-/*
- * A signal: we wake a thread that waits for an event; the flush wakes one that waits for a
- * completion.
- */
+/* Passes on a signal: wakes threads that wait for an event, or, by the flush, for a completion. */
 static void pass_on_stop(struct our_control *control)
 {
 	struct cm_events *events = events_of(control);
@@ -177,7 +174,10 @@ static void *our_cm_event_thread(void *argument)
 	return NULL;
 }
 
-/* end_cm_event_thread ends and joins it, at any moment, before the channel is destroyed. */
+/*
+ * Creates the thread that reads CM events. end_cm_event_thread ends and joins it, at any moment,
+ * before the channel is destroyed.
+ */
 static int our_create_cm_event_thread(struct our_control *control)
 {
 	struct cm_events *events = events_of(control);
@@ -302,7 +302,7 @@ static void stop_watching(struct our_control *control)
 	pthread_mutex_unlock(&events_of(control)->lock);
 }
 
-/* With the lock held: waits for a change until our_now_ns is `until_ns`: then returns ETIMEDOUT. */
+/* Waits for a change; returns ETIMEDOUT when our_now_ns is `until_ns`. The lock must be held. */
 static int await_change(struct cm_events *events, uint64_t until_ns)
 {
 	struct timespec until = our_timespec(until_ns);
@@ -365,7 +365,7 @@ static int await_end(struct our_control *control, uint64_t until_ns)
 	return ret;
 }
 
-/* With the lock, as the thread may be in rdma_get_cm_event, which modifies the QP: see get_event. */
+/* Takes the lock: the thread may be in rdma_get_cm_event, which modifies the QP; see get_event. */
 static int make_qp(struct our_control *control, struct ibv_qp_init_attr *attr, const char **call)
 {
 	int ret;

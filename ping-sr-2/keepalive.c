@@ -8,10 +8,11 @@
 #include "ping-sr-2/keepalive.h"
 
 /*
- * To answer, on iWARP, where TCP goes on for a quarter of an hour. On InfiniBand and RoCE the device
- * itself gives up a host that does not acknowledge, after its retries, and the keepalive fails. It
- * waits behind what the program has posted, and so does not fail while the host of a slow peer
- * answers that there is no receive yet: no limit of ours could tell the two apart.
+ * The limit for an answer on iWARP, where TCP goes on for a quarter of an hour. On InfiniBand and
+ * RoCE the device itself gives up a host that does not acknowledge, after its retries, and the
+ * keepalive fails. The keepalive waits behind what the program has posted, and so does not fail
+ * while the host of a slow peer answers that there is no receive yet: no limit of ours could tell
+ * the two apart.
  */
 #define LIMIT_S 20
 
@@ -79,7 +80,7 @@ static int report_unanswered(const struct our_control *control)
 		LIMIT_S);
 }
 
-/* Whether anything has come since the last check. The first check only begins the time. */
+/* Returns true if anything has come since the last check. The first check only begins the time. */
 static bool has_come(const struct our_control *control, struct our_keepalive *keepalive)
 {
 	bool come = keepalive->written_to || !our_private(control)->idle_ns ||
@@ -102,7 +103,7 @@ static void set_next_check(struct our_control *control, uint64_t now_ns)
 	our_private(control)->idle_ns = idle_ns;
 }
 
-/* Nobody else may have polled the CQ, on a connection that is only kept. */
+/* Looks for the answer in the CQ, which nobody else may poll on a connection that is only kept. */
 static int look_for_answer(struct our_control *control, uint64_t now_ns)
 {
 	const struct our_keepalive *keepalive = &our_private(control)->keepalive;
@@ -129,7 +130,7 @@ static int ask(struct our_control *control, uint64_t now_ns)
 	return ret;
 }
 
-/* See keepalive.h: what is done after a time of silence. */
+/* Does what is due after a time of silence: see keepalive.h. */
 static int keep_alive(struct our_control *control, uint64_t now_ns)
 {
 	struct our_keepalive *keepalive = &our_private(control)->keepalive;

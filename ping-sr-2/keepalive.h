@@ -21,7 +21,7 @@ extern const struct our_keepalive_ops our_keepalive;
 /* Posts no keepalives on this connection: after a silence only asynchronous events are read. */
 void our_stop_keepalive(struct our_control *control);
 
-/* The peer is there, although no completion says so: it has written to our memory. */
+/* Notes that the peer is there, although no completion says so, as it has written to our memory. */
 void our_note_life(struct our_control *control);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What ping-sr-2 is made of. See program/stage.h.
+ * The parts of ping-sr-2. See program/stage.h.
  * Goes on from: ping-sr-2e.
  * To be read separately: ping-sr-2/keepalive.c ping-sr-2/keepalive.h.
  */

@@ -26,16 +26,16 @@ void our_destroy_comp_channel(const struct our_control *control, struct our_comp
 void our_ack_events(struct our_control *control, struct our_comp_channel *channel);
 
 /*
- * From now on the next completion makes an event, once. A completion that is already in the CQ
+ * Arms the CQ: the next completion makes an event, once. A completion that is already in the CQ
  * makes none: poll the CQ again before sleeping. Returns 0 or an errno value, reported. See
  * ibv_req_notify_cq(3).
  */
 int our_arm_cq(struct our_control *control, struct our_comp_channel *channel);
 
 /*
- * Sleeps until the CQ, which is armed, reports a completion, or there is a CM event, or it is past
- * control->wait_until_ns. Returns 0, and the CQ must be polled; or what our_keep_waiting returned;
- * or an errno value, reported.
+ * Sleeps until the CQ, which is armed, reports a completion, or there is a CM event, or
+ * control->wait_until_ns is over. Returns 0, and the CQ must be polled; or what our_keep_waiting
+ * returned; or an errno value, reported.
  */
 int our_wait_for_notification(struct our_control *control, struct our_comp_channel *channel);
 

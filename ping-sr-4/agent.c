@@ -14,7 +14,7 @@
 #include "program/serve/session.h"
 #include "program/stage.h"
 
-/* Everything that the connection needs, up to the accept; the client's answer comes as an event. */
+/* Sets up what the connection needs, and accepts. The client's answer comes as an event. */
 static int setup_and_accept(struct our_control *control, void *state)
 {
 	const struct our_agent_ops *reactions = our_stage_of(control)->reactions;

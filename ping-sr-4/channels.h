@@ -38,21 +38,21 @@ struct our_shared_channel {
 };
 
 /*
- * A set of them, one for each device: of one connection, or of all connections of a loop. All zero:
- * there is none yet.
+ * The completion channels, one for each device, of one connection, or of all connections of a loop.
+ * All zero: there is none yet.
  */
 struct our_comp_channels {
 	struct our_shared_channel of[OUR_MAX_DEVICES];
 };
 
-/* Fills in fds[OUR_MAX_DEVICES] for poll(2), which ignores those of free places. */
+/* Fills in fds[OUR_MAX_DEVICES] for poll(2), which ignores the entries of free places. */
 void our_list_comp_channels(const struct our_comp_channels *channels, struct pollfd *fds);
 
-/* The CQ's channel will be one of `channels`, not one of its own. Before our_setup_qp. */
+/* Makes the CQ's channel one of `channels`, not one of its own. Call it before our_setup_qp. */
 void our_use_comp_channels(struct our_control *control, struct our_comp_channels *channels);
 
 /*
- * Takes the next event from the channel. Returns 0 and in *control whose CQ it was, EAGAIN when
+ * Takes the next event from the channel. Returns 0 and in *control the owner of the CQ, EAGAIN when
  * there is none, or another errno value, reported. See ibv_get_cq_event(3).
  */
 int our_take_cq_event(const struct our_config *config, const struct our_shared_channel *channel,

@@ -172,8 +172,8 @@ int our_take_cq_event(const struct our_config *config, const struct our_shared_c
 
 /*
  * Reads the event of the CQ. A loop that has the channel reads the events of all its CQs itself. A
- * channel of the connection's own is read here: else its descriptor would stay readable, and who
- * waits for that in an event loop would never sleep again.
+ * channel of the connection's own is read here: else its descriptor would stay readable, and an
+ * event loop that waits for it would never sleep again.
  */
 static int take_event(struct our_control *control)
 {

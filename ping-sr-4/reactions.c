@@ -145,7 +145,7 @@ int our_handle_completions(struct our_server *server, size_t device)
 }
 
 /*
- * Whether an agent's time is over. What its client has done in time may still be unread:
+ * Returns true if an agent's time is over. What its client has done in time may still be unread:
  * completions beyond the budget of a turn, or a CM event behind those of others. (Of the CQs'
  * events, all that the poll found have been taken.) In a flood of requests there is always one
  * more, so their number is limited.

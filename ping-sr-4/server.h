@@ -18,7 +18,7 @@ struct our_agent {
 	int flushed; /* ECONNRESET or EPIPE: a work request was flushed or not sent; not known yet why */
 	bool more;            /* it has not polled all completions yet */
 	unsigned int overdue; /* CM events that were taken since its time was over */
-	int ended;            /* how serving it ended, once it is leaving: an errno value or 0 */
+	int ended;            /* the result of serving, once it is leaving: an errno value or 0 */
 };
 
 LIST_HEAD(our_agent_list, our_agent);
@@ -48,7 +48,7 @@ int our_looping_listener(struct our_control *listener); /* with the loop of this
 
 /* ---- reactions.c ---- */
 
-/* Whether there are clients, or some may still come. */
+/* Returns true if there are clients, or some may still come. */
 bool our_has_work(const struct our_server *server);
 
 /*

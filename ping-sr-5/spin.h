@@ -10,7 +10,7 @@
 
 #include "common/our_control.h"
 
-/* How many microseconds to spin: --spin. UINT64_MAX, if it is not given: two wake-ups. */
+/* The time to spin, in us (--spin). UINT64_MAX if not given, which stands for two wake-ups. */
 extern uint64_t our_spin_us;
 
 /*

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What ping-sr-5 is made of. See program/stage.h.
+ * The parts of ping-sr-5. See program/stage.h.
  * Goes on from: ping-sr-3.
  */
 #include "ping-sr-0/ping.h"

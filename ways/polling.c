@@ -11,7 +11,7 @@
 
 #define NAP_NS 50000 /* and as much again, at most: the kernel's timer slack, prctl(2) */
 
-/* When there is nothing to wait for any more, polls the CQ once more before it says so. */
+/* Polls until a completion comes. If the wait has to end, polls the CQ once more before that. */
 static int poll_with(struct our_control *control, void (*pause_once)(void))
 {
 	int polled, ret = 0;

@@ -24,7 +24,7 @@ static const struct our_option way_options[] = {
 	{ 0 },
 };
 
-/* In the order of the words. */
+/* The ways, in the order of the option's words. */
 static const struct our_completion_ops *const ways_to_wait[] = {
 	&our_busy_polling,        /* ping-sr-0/completions.c */
 	&our_polling_yields,      /* ways/polling.c */

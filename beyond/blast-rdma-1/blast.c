@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What makes client and server a stream of WRITEs besides their roles (client.c, agent.c): their
- * command lines, what the device must have for them, and the memory that an agent takes.
+ * The parts of client and server beside their roles (client.c, agent.c): their command lines, what
+ * the device must have for them, and the memory that an agent takes.
  */
 #include <errno.h>
 
@@ -26,7 +26,7 @@ static const struct our_option stream_options[] = {
 	{ 0 },
 };
 
-/* Of both sides */
+/* Options of both sides */
 static const struct our_option read_options[] = {
 	{ "read", 0, NULL, "READ from the server's memory instead of WRITEs: give it to both",
 	  OUR_OWN_FLAG(our_write_options.read) },

@@ -23,7 +23,7 @@ extern struct our_write_options {
  */
 struct our_write_stream {
 	struct our_one_sided one_sided;
-	uint64_t goal; /* how many will be written; falls when -D is over, or we are to stop */
+	uint64_t goal; /* WRITEs in all; falls when -D is over, or we are to stop */
 	uint64_t posted;
 	uint64_t completed; /* signaled or not */
 	uint64_t started_ns;
@@ -40,7 +40,7 @@ int our_stream_writes_client(struct our_control *client, struct sockaddr *server
 int our_stream_writes_agent(struct our_control *agent);
 int our_stream_writes_check(struct our_control *agent);
 
-/* What client and server print about themselves, and their options for the data. */
+/* The descriptions of client and server for --help, and their options for the data. */
 extern const struct our_program our_stream_writes_client_program, our_stream_writes_server_program;
 
 #endif

@@ -25,8 +25,8 @@ static uint64_t lesser(uint64_t a, uint64_t b)
 
 /*
  * A completion costs little in comparison with a long message. soft-iWARP sends a WRITE of a page
- * or more faster if it is signaled; and if it is not, the completion of a later one does not say
- * that its buffer is free.
+ * or more faster if it is signaled; and the completion of a later WRITE does not say that the
+ * buffer of an unsignaled one is free.
  */
 static uint64_t longest_chain(const struct our_control *client)
 {
@@ -36,8 +36,9 @@ static uint64_t longest_chain(const struct our_control *client)
 }
 
 /*
- * How many may be in the next chain: messages that are left, free work requests, and with --rate,
- * messages that are due. No credit is needed: a WRITE takes no receive.
+ * Returns how many messages the next chain may have: at most those that are left, the free work
+ * requests, and with --rate the messages that are due. No credit is needed, because a WRITE takes
+ * no receive.
  */
 static uint64_t next_chain(const struct our_control *client, const struct our_write_stream *stream)
 {
@@ -96,7 +97,7 @@ static int post_chains(struct our_control *client, struct our_write_stream *stre
 	return ret;
 }
 
-/* The last of a chain is done, and therefore all before it. */
+/* Counts the WRITEs of a chain: the last is done, and therefore all before it. */
 static int take(struct our_control *client, struct our_write_stream *stream,
 		const struct our_completion *completion)
 {
@@ -111,7 +112,7 @@ static int take(struct our_control *client, struct our_write_stream *stream,
 	return 0;
 }
 
-/* With --rate, waits only until the next message is due, if there is room for it. */
+/* Waits for completions; with --rate only until the next message is due, if it has room. */
 static int take_completions(struct our_control *client, struct our_write_stream *stream)
 {
 	uint64_t rate = our_options_of(client)->rate;
@@ -154,10 +155,7 @@ static int move_messages(struct our_control *client, struct our_write_stream *st
 			ret = take_completions(client, stream);
 		our_count_messages(run, stream->completed);
 		now_ns = our_now_ns();
-		/*
-		 * Sends no more, but waits for those under way, because it tells the agent their
-		 * number.
-		 */
+		/* Waits for the messages under way, because it tells the agent their number. */
 		if (now_ns >= deadline_ns || our_stop_requested(client->stop))
 			stream->goal = stream->posted;
 		our_statistics_progress(&run->statistics, now_ns);
@@ -165,7 +163,7 @@ static int move_messages(struct our_control *client, struct our_write_stream *st
 	return ret;
 }
 
-/* Each buffer by itself, because each has its own request. */
+/* Sets up each buffer's request. */
 static void setup_requests(struct our_control *client, const struct our_remote_buffer *remote)
 {
 	uint32_t i;
@@ -199,13 +197,10 @@ static int our_client_operation(struct our_control *client, struct our_write_str
 		setup_requests(client, &one_sided->exchange.buffer);
 		ret = move_messages(client, stream);
 	}
-	/* All of them brought the same to the same place. */
+	/* All READs brought the same data to the same place. */
 	if (!ret && our_write_options.read && run->options->verify)
 		ret = our_verify_data(client, 0, 0);
-	/*
-	 * They have arrived when the agent's count is here: on iWARP a completion does not prove
-	 * it.
-	 */
+	/* All have arrived when the agent's count is here. On iWARP a completion proves nothing. */
 	if (!ret)
 		ret = our_end_exchange(client, one_sided, stream->completed);
 	our_statistics_end(&run->statistics);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What blast-rdma-1 is made of. See program/stage.h.
+ * The parts of blast-rdma-1. See program/stage.h.
  * Goes on from: ping-rdma-1.
  */
 #include "beyond/blast-rdma-1/blast_rdma.h"

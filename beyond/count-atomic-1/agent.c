@@ -22,7 +22,7 @@ const struct our_program our_count_server_program = {
 	.timeout_s = 0, /* a client that counts sends nothing */
 };
 
-/* The devices change them; we look only when no client is there. */
+/* The devices change these words; we read them only when no client is there. */
 static uint64_t words[OUR_WORDS];
 
 static pthread_mutex_t presence_lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
@@ -38,8 +38,8 @@ static void arrive(void)
 }
 
 /*
- * The last client to leave triggers the check. With presence_lock held. Any client can make the two
- * sums differ, so this is no failure of the server.
+ * The last client to leave triggers the check. Called with presence_lock held. Any client can make
+ * the two sums differ, so this is no failure of the server.
  */
 static void check_sum(struct our_control *agent)
 {
@@ -62,7 +62,7 @@ static void check_sum(struct our_control *agent)
 	told = sum; /* reported once */
 }
 
-/* Its QP is destroyed: nothing of it is under way. */
+/* Notes that a client has left. Its QP is destroyed, so none of its requests is under way. */
 static void depart(struct our_control *agent, const struct our_exchange *exchange)
 {
 	bool has_told = exchange->received[OUR_COUNT_TOLD] || !agent->accepted;
@@ -77,7 +77,7 @@ static void depart(struct our_control *agent, const struct our_exchange *exchang
 	pthread_mutex_unlock(&presence_lock);
 }
 
-/* All clients have the same words: the only memory that a client takes is its queues. */
+/* All clients share the words, so the only memory that a client takes is its queues. */
 int our_count_check(struct our_control *agent)
 {
 	our_session_of(agent)->memory = our_memory_of_buffers(0, our_run_of(agent)->data_size);

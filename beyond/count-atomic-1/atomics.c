@@ -7,7 +7,7 @@
 #include "beyond/count-atomic-1/count_atomic.h"
 #include "common/waiting.h"
 
-/* Never inline: there is nothing to send, and 8 bytes come back. */
+/* An atomic operation is never inline, because nothing is sent, and 8 bytes come back. */
 static struct ibv_send_wr *setup_atomic_wr(struct our_control *client,
 					   const struct our_one_sided *one_sided,
 					   enum ibv_wr_opcode opcode, enum our_word word)

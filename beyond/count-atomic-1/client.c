@@ -43,7 +43,7 @@ static uint64_t own_name(const struct our_one_sided *one_sided)
 	return one_sided->exchange.buffer.rkey;
 }
 
-/* While another client has it, it tries again and again. */
+/* Takes the lock. While another client has the lock, tries again and again. */
 static int take_lock(struct our_control *client, struct our_one_sided *one_sided)
 {
 	uint64_t holder = 0;
@@ -85,8 +85,8 @@ static void hold_lock(void)
 }
 
 /*
- * Reads, and writes one more: no other client may write in between; the second operation shows
- * whether one did.
+ * Reads the guarded word, and writes one more. No other client may write in between; the second
+ * operation shows if one did.
  */
 static int count_guarded(struct our_control *client, struct our_one_sided *one_sided, uint64_t *was)
 {
@@ -117,7 +117,7 @@ static int count_with_lock(struct our_control *client, struct our_one_sided *one
 	return ret ? ret : release_lock(client, one_sided);
 }
 
-/* Others count, too, but our own count is part of it: the counter is `least` or more. */
+/* Checks that the counter is `least` or more: others count, too, but it has our own count. */
 static int check_found(uint64_t message, uint64_t found, uint64_t *least)
 {
 	if (found < *least) {
@@ -171,7 +171,7 @@ static int our_client_operation(struct our_control *client, struct our_one_sided
 	}
 	our_statistics_end(&run->statistics);
 	if (!ret)
-		ret = our_end_exchange(client, one_sided, run->message); /* how often it counted */
+		ret = our_end_exchange(client, one_sided, run->message); /* the number of counts */
 	return our_end_run(run, ret);
 }
 

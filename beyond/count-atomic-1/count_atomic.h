@@ -12,7 +12,7 @@
 #include "program/options.h"
 #include "program/stage.h"
 
-/* In their order in memory: 8 bytes each, in the byte order of the server's machine. */
+/* The words, in their order in memory: 8 bytes each, in the byte order of the server's machine. */
 enum our_word {
 	OUR_COUNTER, /* counted up by FETCH_AND_ADD */
 	OUR_LOCK,    /* 0: free; otherwise its holder, by the rkey that the server gave it */
@@ -39,7 +39,7 @@ int our_count_client(struct our_control *client, struct sockaddr *server);
 int our_count_agent(struct our_control *agent);
 int our_count_check(struct our_control *agent);
 
-/* What client and server print about themselves, and their options for the data. */
+/* The descriptions of client and server for --help, and their options for the data. */
 extern const struct our_program our_count_client_program, our_count_server_program;
 
 #endif

@@ -36,7 +36,7 @@ static int await_message(struct rdma_cm_id *id)
 	return 0;
 }
 
-/* Takes the number of the next message, and posts its receive again. EAGAIN: there is none yet. */
+/* Takes the next message's number, and posts its receive again. EAGAIN: there is no message yet. */
 static int take_message(struct member *member, uint64_t *number)
 {
 	struct ibv_wc wc;
@@ -57,7 +57,7 @@ static int take_message(struct member *member, uint64_t *number)
 	return 0;
 }
 
-/* A member sees what is sent from now on: the first message may have any number. */
+/* The first message may have any number, because a member sees only what is sent from now on. */
 static int listen_to_group(struct member *member)
 {
 	uint64_t number, expected = 0, came = 0, missing = 0, late = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What client.c and server.c have in common: a UD QP that is a member of a group, and its memory.
- * A file that includes it defines NAME first.
+ * Code that client.c and server.c share: a UD QP that is a member of a group, and its memory. A
+ * file that includes this header defines NAME first.
  */
 #ifndef GROUP_H
 #define GROUP_H
@@ -45,7 +45,7 @@ static inline struct addrinfo *look_up(const char *text)
 	return found;
 }
 
-/* An id that is bound to the device's own address: the port over which the group is joined. */
+/* Creates an id that is bound to the device's own address, and so to the port of the group. */
 static inline int create_id(struct member *member, struct sockaddr *own)
 {
 	if (rdma_create_id(NULL, &member->id, NULL, RDMA_PS_UDP))
@@ -55,7 +55,7 @@ static inline int create_id(struct member *member, struct sockaddr *own)
 	return member->id->verbs ? 0 : failed(NAME, EINVAL, "the address has to be of a device");
 }
 
-/* A QP that is ready at once, and memory for so many receives, at least one. */
+/* Creates a QP that is ready at once, and memory for `receives` receives, at least one. */
 static inline int create_qp(struct member *member, uint32_t receives)
 {
 	struct ibv_qp_init_attr attr = { .cap = { 1, receives, 1, 1, 0 },
@@ -74,8 +74,9 @@ static inline int create_qp(struct member *member, uint32_t receives)
 }
 
 /*
- * From now on the network brings what is sent to the group, and the QP takes it: librdmacm has also
- * called ibv_attach_mcast. The event has to be acked before rdma_leave_multicast.
+ * Joins the group: then the network brings what is sent to it, and the QP takes it, because
+ * librdmacm has also called ibv_attach_mcast. The event has to be acked before
+ * rdma_leave_multicast.
  */
 static inline int join_group(struct member *member)
 {

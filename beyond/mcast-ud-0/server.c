@@ -43,7 +43,7 @@ static int send_all(struct member *member, uint64_t count, unsigned int pause_us
 	return ret;
 }
 
-/* A number of digits alone. */
+/* Reads a number of digits alone. */
 static bool read_number(const char *text, uint64_t *value)
 {
 	*value = strtoull(text, NULL, 10);

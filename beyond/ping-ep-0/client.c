@@ -27,7 +27,7 @@ static volatile sig_atomic_t stop;
 
 /* ---- Signals and errors ---- */
 
-/* Repeats each second: a signal just before a call that blocks would otherwise be lost. */
+/* Repeats the signal each second: just before a call that blocks it would otherwise be lost. */
 static void on_signal(int number)
 {
 	if (number != SIGALRM)
@@ -70,7 +70,7 @@ static bool has_event(struct rdma_cm_id *id)
 	return poll(&fd, 1, 0) > 0;
 }
 
-/* Says what a completion that failed says. Returns EIO. */
+/* Reports a completion that failed. Returns EIO. */
 static int completion_failed(const char *call, const struct ibv_wc *wc)
 {
 	fprintf(stderr, NAME ": %s: wr_id %" PRIu64 " on QP 0x%x: %s (status %d, vendor 0x%x)\n",
@@ -95,7 +95,7 @@ static int await(struct rdma_cm_id *id, int (*get)(struct rdma_cm_id *, struct i
 	if (wc->status == IBV_WC_SUCCESS) /* checked before anything else is read */
 		return 0;
 	if (wc->status == IBV_WC_WR_FLUSH_ERR) {
-		/* The failure that this one follows may be in the other queue. */
+		/* The failure that caused this flush may be in the other queue. */
 		if (get == rdma_get_send_comp)
 			ibv_poll_cq(id->recv_cq, 1, wc);
 		else
@@ -106,7 +106,7 @@ static int await(struct rdma_cm_id *id, int (*get)(struct rdma_cm_id *, struct i
 
 /* ---- Messages ---- */
 
-/* One message there and back. The receive for it was posted before. */
+/* Sends one message and gets it back. The receive for it was posted before. */
 static int ping(struct rdma_cm_id *id, struct ibv_mr *mr, uint8_t *sent, uint64_t message)
 {
 	uint8_t *received = sent + size;
@@ -137,7 +137,7 @@ static int ping(struct rdma_cm_id *id, struct ibv_mr *mr, uint8_t *sent, uint64_
 	return 0;
 }
 
-/* All messages, timed. */
+/* Sends all messages, and measures the time. */
 static int send_messages(struct rdma_cm_id *id, struct ibv_mr *mr, uint8_t *buffers)
 {
 	struct timespec from, to;
@@ -186,7 +186,7 @@ static int connect_to_server(struct rdma_cm_id *id)
 	return 0;
 }
 
-/* Ends the connection. Returns how it went: the messages, and then this. */
+/* Ends the connection. Returns `ret` if the messages failed, else the result of the disconnect. */
 static int disconnect(struct rdma_cm_id *id, int ret)
 {
 	alarm(7); /* for the server's answer */
@@ -201,7 +201,7 @@ static int connect_and_talk(struct rdma_cm_id *id, struct ibv_mr *mr, uint8_t *b
 {
 	int ret;
 
-	/* For the first answer. The server may send it as soon as it has our first message. */
+	/* Post first: the server may answer as soon as it has our first message. */
 	if (rdma_post_recv(id, NULL, buffers + size, size, mr))
 		return fail("rdma_post_recv", errno, "");
 	ret = connect_to_server(id);
@@ -211,7 +211,10 @@ static int connect_and_talk(struct rdma_cm_id *id, struct ibv_mr *mr, uint8_t *b
 	return disconnect(id, ret);
 }
 
-/* What a connection needs besides the id and its QP: a buffer to send from, one to receive into. */
+/*
+ * Sets up what a connection needs besides the id and its QP, a buffer to send from and one to
+ * receive into, and runs it.
+ */
 static int run(struct rdma_cm_id *id)
 {
 	struct ibv_mr *mr;
@@ -253,7 +256,7 @@ static int create_endpoint(struct rdma_cm_id **id, struct rdma_addrinfo *info)
 
 /* ---- The command line ---- */
 
-/* A number from 1 to max, of bytes or messages. */
+/* Reads a number from 1 to max, of bytes or messages. */
 static bool is_number(const char *text, uint64_t max, uint64_t *value)
 {
 	char unit = 0, more;

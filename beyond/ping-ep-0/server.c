@@ -26,7 +26,7 @@ static bool accepted; /* a client; refused ones do not count */
 
 /* ---- Signals and errors ---- */
 
-/* Repeats each second: a signal just before a call that blocks would otherwise be lost. */
+/* Repeats the signal each second: just before a call that blocks it would otherwise be lost. */
 static void on_signal(int number)
 {
 	if (number != SIGALRM)
@@ -69,7 +69,7 @@ static bool has_event(struct rdma_cm_id *id, int ms)
 	return poll(&fd, 1, ms) > 0;
 }
 
-/* Says what a completion that failed says. Returns EIO, or ECONNRESET if it is the client's doing. */
+/* Reports a completion that failed. Returns EIO, or ECONNRESET if it is the client's doing. */
 static int completion_failed(struct rdma_cm_id *id, const char *call, struct ibv_wc *wc)
 {
 	if (wc->status == IBV_WC_WR_FLUSH_ERR) {
@@ -172,7 +172,7 @@ static int accept_client(struct rdma_cm_id *id)
 	return 0;
 }
 
-/* Ends the connection. Returns how it went: the messages, and then this. */
+/* Ends the connection. Returns `ret` if the messages failed, else the result of the disconnect. */
 static int disconnect(struct rdma_cm_id *id, int ret)
 {
 	alarm(0);
@@ -191,7 +191,7 @@ static int accept_and_talk(struct rdma_cm_id *id, struct ibv_mr *mr, uint8_t *bu
 {
 	int ret;
 
-	/* For the first message. The client may send it as soon as it is accepted. */
+	/* The client may send its first message as soon as it is accepted. */
 	if (rdma_post_recv(id, NULL, buffers, size, mr))
 		return fail("rdma_post_recv", errno, "");
 	ret = accept_client(id);
@@ -201,7 +201,7 @@ static int accept_and_talk(struct rdma_cm_id *id, struct ibv_mr *mr, uint8_t *bu
 	return disconnect(id, ret);
 }
 
-/* What a connection needs besides the id and its QP: two buffers. */
+/* Sets up what a connection needs besides the id and its QP, two buffers, and serves the client. */
 static int serve(struct rdma_cm_id *id)
 {
 	struct ibv_mr *mr;
@@ -228,7 +228,7 @@ out_free:
 	return ret;
 }
 
-/* Whether an error ends the server, too. What a client does is no failure of the server. */
+/* Returns true if an error ends the server, too. What a client does is no failure of the server. */
 static bool is_failure(int ret)
 {
 	switch (ret) {
@@ -290,7 +290,7 @@ static int create_listener(struct rdma_cm_id **listener, struct rdma_addrinfo *i
 
 /* ---- The command line ---- */
 
-/* A number from 1 to max, of bytes or messages. */
+/* Reads a number from 1 to max, of bytes or messages. */
 static bool is_number(const char *text, uint64_t max, uint64_t *value)
 {
 	char unit = 0, more;

@@ -24,14 +24,14 @@
 #define MOST_THREADS 64
 #define LIMIT_S      10 /* for each READ: the server's host may be dead */
 
-/* What store_server sends with its accept; big-endian. */
+/* The private data that store_server sends with its accept; big-endian. */
 struct where {
 	uint64_t address;
 	uint32_t rkey;
 	uint32_t zero;
 };
 
-/* Of one thread. What is shared is the same in several of them. */
+/* The state of one thread. Threads that share a client or a CQ have the same pointers. */
 struct pinger {
 	struct our_control *client;
 	struct ibv_cq *cq;
@@ -69,7 +69,7 @@ static bool fail(const char *call, int error)
 
 /*
  * Takes one completion, if there is one, whosever it is: ibv_poll_cq takes a lock, hands out each
- * completion once, and does not ask who has posted the request. The wr_id tells.
+ * completion once, and does not ask who has posted the request. The wr_id tells whose it is.
  */
 static void take_completion(struct ibv_cq *cq)
 {

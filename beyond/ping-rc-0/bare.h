@@ -12,7 +12,7 @@
 #include "program/options.h"
 #include "program/stage.h"
 
-/* What one end has to know about the other's QP. */
+/* The facts about a QP that the other end has to know. */
 struct our_bare_end {
 	uint16_t lid;      /* its port's address on InfiniBand; 0 on RoCE */
 	uint32_t qp_num;   /* 24 bits */
@@ -20,14 +20,14 @@ struct our_bare_end {
 	union ibv_gid gid; /* its port's address on RoCE, and beyond a subnet of InfiniBand */
 };
 
-/* What the TCP socket shows about the peer. */
+/* The state of the peer, as the TCP socket shows it. */
 enum our_watch {
-	OUR_WATCHED,   /* it is open: the peer's process is there */
-	OUR_SHUT,      /* the peer has closed it: has it left, or only no more use for it? */
-	OUR_UNWATCHED, /* the peer has closed it, and goes on: it shows nothing more */
+	OUR_WATCHED,   /* the socket is open: the peer's process is there */
+	OUR_SHUT,      /* closed by the peer, which may have left, or have no more use for it */
+	OUR_UNWATCHED, /* closed by the peer, which goes on: it shows nothing more */
 };
 
-/* In our_private(control)->cm_state. The connection's own thread. */
+/* our_private(control)->cm_state. Only the connection's own thread uses it. */
 struct our_bare {
 	int socket;        /* of the connection, or the listener's; -1: none */
 	int second_socket; /* of a listener on any address; -1: none */
@@ -61,7 +61,8 @@ int our_bare_listener(struct our_control *listener);
 
 /*
  * Allocates our_bare_of(control), without a socket and a device. Returns 0 or ENOMEM, reported.
- * our_bare_close undoes it: closes both, too, which also refuses a client. The QP must be destroyed.
+ * our_bare_close undoes it, and closes socket and device, which also refuses a client. The QP must
+ * be destroyed.
  */
 int our_bare_open(struct our_control *control);
 void our_bare_close(struct our_control *control);

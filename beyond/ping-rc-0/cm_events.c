@@ -14,7 +14,7 @@
 #define QUIET_NS OUR_NS_PER_S         /* until then a peer that has closed TCP must send */
 #define START_NS (5 * OUR_NS_PER_S)   /* the same before its first message */
 
-/* Whether the peer has closed the socket. Data on it is ignored. */
+/* Returns true if the peer has closed the socket. Data on the socket is ignored. */
 static bool has_shut(struct our_control *control)
 {
 	char waste[256];

@@ -82,7 +82,7 @@ int our_report_socket(const char *call, int error, const struct sockaddr *addres
 	}
 }
 
-/* Our own address towards `address`, as rdma_resolve_addr finds it; sends no packet. */
+/* Finds our own address towards `address`, as rdma_resolve_addr does; sends no packet. */
 static int find_own_address(struct our_control *control, const struct sockaddr *address)
 {
 	socklen_t length = sizeof(control->local_address);
@@ -108,7 +108,7 @@ int our_bare_bind(struct our_control *client, const struct sockaddr *server)
 	return ret ? ret : our_choose_device(client);
 }
 
-/* What the peer has to know about us. The first packet's number should not be one just used. */
+/* Sets what the peer has to know about us. The first packet's number should not be a recent one. */
 static int setup_own_end(struct our_control *control)
 {
 	struct our_bare_end *local = &our_bare_of(control)->local;
@@ -147,7 +147,7 @@ static int connect_socket(struct our_control *control, uint64_t until_ns, const 
 	return getsockname(*fd, (struct sockaddr *)&control->local_address, &length) ? errno : 0;
 }
 
-/* First the client's line, then the server's; and the client's last word, when its QP is up. */
+/* Exchanges the client's line, then the server's; and the client's last word, when its QP is up. */
 static int exchange_with_server(struct our_control *control, uint64_t until_ns)
 {
 	int ret;
@@ -194,7 +194,7 @@ static bool is_ipv4(const union ibv_gid *gid)
 	return !memcmp(gid->raw, mapped, sizeof(mapped));
 }
 
-/* Whether the client's address can lead to it. RTR would fail, and only say: invalid. */
+/* Checks that the client's address can lead to it. The step to RTR would only say EINVAL. */
 static int check_remote(const struct our_control *agent)
 {
 	static const union ibv_gid none;
@@ -224,7 +224,7 @@ static int learn_addresses(struct our_control *agent)
 
 	if (getsockname(fd, (struct sockaddr *)&agent->local_address, &local))
 		return our_report_error("getsockname", errno, NULL);
-	/* It fails when the client has left, which will show soon enough. */
+	/* getpeername fails when the client has left, which will show soon enough. */
 	getpeername(fd, (struct sockaddr *)&agent->peer_address, &peer);
 	return 0;
 }

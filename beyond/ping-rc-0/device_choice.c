@@ -34,7 +34,7 @@ const struct our_option our_bare_options[] = {
 	{ "gid-index", 0, "N",
 	  "place in the port's table of GIDs (default: that of the address, RoCE v2 first)",
 	  OUR_OWN_NUMBER(gid_wanted, 0, MAX_INDEX) },
-	/* In the order of enum ibv_mtu. */
+	/* The words are in the order of enum ibv_mtu. */
 	{ "mtu", 0, "256|512|1024|2048|4096",
 	  "bytes a packet (default 1024, or the port's if that is less)",
 	  OUR_OWN_WORD(mtu_wanted) },
@@ -58,7 +58,7 @@ static union ibv_gid gid_of(const struct sockaddr_storage *address)
 	return gid;
 }
 
-/* The GID for our address: of two, that of RoCE v2, which is the later type. */
+/* Returns the GID for our address; of two, that of RoCE v2, which has the larger type. */
 static const struct ibv_gid_entry *find_address(const struct our_control *control,
 						const struct ibv_gid_entry *entries, ssize_t n)
 {
@@ -87,7 +87,7 @@ static const struct ibv_gid_entry *find_index(const struct ibv_gid_entry *entrie
 	return NULL;
 }
 
-/* Chooses in the table of an opened device. *serves: it has our address, or was named. */
+/* Chooses a GID of an opened device. *serves: the device has our address, or was named. */
 static int choose_gid(struct our_control *control, struct ibv_context *verbs,
 		      const struct ibv_gid_entry *entries, ssize_t n, bool *serves)
 {
@@ -111,7 +111,7 @@ static int choose_gid(struct our_control *control, struct ibv_context *verbs,
 	return 0;
 }
 
-/* What depends on the port. */
+/* Sets what depends on the port: the MTU, the link layer and the LID. */
 static int setup_port(struct our_control *control, struct ibv_context *verbs)
 {
 	struct our_bare *bare = our_bare_of(control);
@@ -187,7 +187,7 @@ static int try_device(struct our_control *control, struct ibv_device *device)
 	return ret;
 }
 
-/* Why no device is left. An iWARP device among them is the likely reason. */
+/* Reports why no device is left. An iWARP device among them is the likely reason. */
 static int report_no_device(const struct our_control *control, struct ibv_device **devices)
 {
 	union ibv_gid gid = gid_of(&control->local_address);

@@ -17,7 +17,7 @@
 #include "program/report.h"
 #include "program/stop.h"
 
-/* Each with its final zero byte, which is sent, too. */
+/* The texts of the exchange; the final zero byte of each is sent, too. */
 #define LINE   "0000:000000:000000:00000000000000000000000000000000"
 #define DONE   "done"
 #define DIGITS 32 /* of the GID */
@@ -43,7 +43,7 @@ int our_await_socket(int socket, short events, uint64_t until_ns)
 	}
 }
 
-/* The peer expects it in one piece; such a short text fits into any socket's buffer. */
+/* Sends a text in one piece, as the peer expects it. A short text fits into any socket's buffer. */
 static int send_text(int socket, const char *text, size_t size)
 {
 	ssize_t sent = send(socket, text, size, MSG_NOSIGNAL);

@@ -18,7 +18,7 @@
 #define READ_DEPTH      1  /* we send no RDMA READs, but some devices refuse 0 */
 #define HOP_LIMIT       64 /* with 1, no router would forward it */
 
-/* In the order of the option's words. */
+/* The mistakes, in the order of the option's words. */
 enum mistake {
 	NO_GRH = 1,
 	WRONG_QPN,
@@ -34,7 +34,7 @@ const struct our_option our_mistake_options[] = {
 	{ 0 },
 };
 
-/* RESET to INIT: which port it uses, and what the peer may do with our memory. */
+/* Takes the QP from RESET to INIT: the port, and what the peer may do with our memory. */
 static int to_init(struct our_control *control)
 {
 	struct ibv_qp_attr attr;
@@ -49,10 +49,7 @@ static int to_init(struct our_control *control)
 					      IBV_QP_ACCESS_FLAGS));
 }
 
-/*
- * The way to the peer's port. On RoCE it is its GID, an IP address; on InfiniBand its LID may be
- * enough.
- */
+/* Sets the way to the peer's port: on RoCE its GID, an IP address; on InfiniBand its LID may do. */
 static void setup_address(const struct our_control *control, struct ibv_ah_attr *address)
 {
 	const struct our_bare *bare = our_bare_of(control);
@@ -86,7 +83,8 @@ static void make_mistake(struct ibv_qp_attr *attr)
 }
 
 /*
- * INIT to RTR: who the peer is. From now on the QP accepts what it sends, if a receive is posted.
+ * Takes the QP from INIT to RTR: the peer's QP. From now on the QP accepts what the peer sends, if
+ * a receive is posted.
  */
 static int to_rtr(struct our_control *control)
 {
@@ -108,7 +106,7 @@ static int to_rtr(struct our_control *control)
 					      IBV_QP_MIN_RNR_TIMER));
 }
 
-/* RTR to RTS: how to send, and how often to try. */
+/* Takes the QP from RTR to RTS: how it sends, and how often it tries. */
 static int to_rts(struct our_control *control)
 {
 	struct ibv_qp_attr attr;

@@ -64,7 +64,7 @@ static int listen_on(struct our_control *listener, const struct sockaddr *addres
 	return ret;
 }
 
-/* On the first address of the options that works; "any" is two, one of IPv4 and one of IPv6. */
+/* Listens on the first address of the options that works. "Any" is two, of IPv4 and of IPv6. */
 static int start_listening(struct our_control *listener)
 {
 	struct addrinfo *address = our_options_of(listener)->addresses;
@@ -86,7 +86,7 @@ static int start_listening(struct our_control *listener)
 	return 0;
 }
 
-/* Nothing to accept, or a client that has gone meanwhile, or the network's error: see accept(2). */
+/* True if there is nothing to accept, the client has gone, or the network failed: see accept(2). */
 static bool is_of_one_client(int error)
 {
 	switch (error) {
@@ -109,7 +109,7 @@ static bool is_of_one_client(int error)
 	}
 }
 
-/* Others may give back what is lacking. The client stays in the queue. */
+/* Returns true for a shortage, which others may end. The client stays in the queue. */
 static bool is_shortage(int error)
 {
 	return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;

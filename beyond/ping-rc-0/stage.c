@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What ping-rc-0 is made of. See program/stage.h.
+ * The parts of ping-rc-0. See program/stage.h.
  * Goes on from: ping-sr-0.
  */
 #include "beyond/ping-rc-0/bare.h"

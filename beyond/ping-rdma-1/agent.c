@@ -30,16 +30,14 @@ int our_ping_rdma_check(struct our_control *agent)
 }
 
 /*
- * From here on the client may write and read. Its silence means nothing, unless --timeout says so.
+ * Lets the client write and read. From then on its silence means nothing, unless --timeout says so.
  * If its program dies, the CM reports it; if its host dies, a keepalive does, but not on iWARP
  * (docs/drivers.md).
  */
 static int admit_to_memory(struct our_control *agent, struct our_one_sided *one_sided)
 {
 	struct our_run *run = our_run_of(agent);
-	/*
-	 * A keepalive is a READ there, and soft-iWARP confuses it with the peer's WRITEs and READs.
-	 */
+	/* An iWARP keepalive is a READ; soft-iWARP confuses it with the peer's WRITEs and READs. */
 	if (our_is_iwarp(agent))
 		our_stop_keepalive(agent);
 	our_start_measuring(run);
@@ -47,7 +45,7 @@ static int admit_to_memory(struct our_control *agent, struct our_one_sided *one_
 	return our_tell_buffer(agent, &one_sided->exchange, one_sided->open); /* ibv_post_send */
 }
 
-/* The client is done: it may no longer access our memory. */
+/* Ends the run of a client that is done: it may no longer access our memory. */
 static int end_with_count(struct our_control *agent, struct our_one_sided *one_sided)
 {
 	struct our_run *run = our_run_of(agent);
@@ -61,7 +59,7 @@ static int end_with_count(struct our_control *agent, struct our_one_sided *one_s
 	return our_tell_count(agent, exchange, 0); /* of WRITEs and READs, none */
 }
 
-/* A client that is told to stop sends how far it got. */
+/* Checks the client's count. A client that is told to stop sends how far it got. */
 static int check_count(const struct our_control *agent, uint64_t count)
 {
 	const struct our_run *run = our_run_of(agent);

@@ -71,7 +71,7 @@ static int our_client_operation(struct our_control *client, struct our_one_sided
 	}
 	our_statistics_end(&run->statistics);
 	if (!ret)
-		ret = our_end_exchange(client, one_sided, run->message); /* how many there were */
+		ret = our_end_exchange(client, one_sided, run->message); /* messages */
 	return our_end_run(run, ret);
 }
 

@@ -15,7 +15,7 @@
 
 static const uint32_t lengths[OUR_EXCHANGE_MESSAGES] = { OUR_BUFFER_MESSAGE, OUR_COUNT_MESSAGE };
 
-/* Those to send come first. */
+/* Returns the memory of a message. The messages to send come first. */
 static uint8_t *slot_of(const struct our_exchange *exchange, unsigned int message, bool received)
 {
 	return exchange->messages + SLOT * (message + (received ? OUR_EXCHANGE_MESSAGES : 0));

@@ -23,7 +23,7 @@
 #define OUR_BUFFER_MESSAGE 16 /* bytes: address, length, rkey; big-endian */
 #define OUR_COUNT_MESSAGE  8  /* bytes: a count */
 
-/* In the order in which each side sends them. */
+/* The messages of the exchange, in the order in which each side sends them. */
 enum our_exchange_message {
 	OUR_BUFFER_TOLD,
 	OUR_COUNT_TOLD,
@@ -115,7 +115,7 @@ uint64_t our_read_count(uint64_t told, uint64_t due);
 #define OUR_AGENT_BUFFER  0
 #define OUR_AGENT_BUFFERS 1
 
-/* What a client or an agent has in addition to struct our_control. */
+/* The state of a client or an agent beside struct our_control. */
 struct our_one_sided {
 	struct our_exchange exchange;
 	struct ibv_mr *open; /* the buffer that the peer may access; NULL: none, or no longer */
@@ -134,9 +134,10 @@ int our_setup_one_sided(struct our_control *control, struct our_one_sided *one_s
 void our_unsetup_one_sided(struct our_control *control, struct our_one_sided *one_sided);
 
 /*
- * Agent: the same without buffers of its own. The client may access the `length` bytes at `memory`,
- * which stay the caller's and may serve other clients, too: they are registered anew for each, so that
- * its key is invalid after its connection. our_unsetup_one_sided undoes this as well.
+ * Agent: as our_setup_one_sided, without buffers of its own. The client may access the `length`
+ * bytes at `memory`, which stay the caller's and may serve other clients, too: they are registered
+ * anew for each, so that its key is invalid after its connection. our_unsetup_one_sided undoes this
+ * as well.
  */
 int our_setup_shared_memory(struct our_control *agent, struct our_one_sided *one_sided,
 			    void *memory, size_t length, int access);
@@ -205,7 +206,7 @@ int our_end_exchange(struct our_control *client, struct our_one_sided *one_sided
 int our_serve_memory(struct our_control *agent, struct our_one_sided *one_sided);
 
 /*
- * The client, but for how a message goes there and back: `round_trip` WRITEs OUR_SEND_BUFFER into the
+ * Runs the client, with `round_trip` for each message, which WRITEs OUR_SEND_BUFFER into the
  * agent's memory, and READs it from there into OUR_RECV_BUFFER. It returns 0; or an errno value as
  * our_await_completion and our_report_post do.
  */
@@ -220,7 +221,7 @@ int our_ping_rdma_check(struct our_control *agent);
 /* beyond/ping-rdma-2/round_trip.c: the client that posts the WRITE and the READ at once. */
 int our_ping_chain_client(struct our_control *client, struct sockaddr *server);
 
-/* What client and server print about themselves, and their options for the data. */
+/* The descriptions of client and server for --help, and their options for the data. */
 extern const struct our_program our_ping_rdma_client_program, our_ping_rdma_server_program;
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What ping-rdma-1 is made of. See program/stage.h.
+ * The parts of ping-rdma-1. See program/stage.h.
  * Goes on from: ping-sr-3.
  */
 #include "beyond/ping-rdma-1/one_sided.h"

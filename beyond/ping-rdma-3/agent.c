@@ -76,7 +76,7 @@ static int write_back(struct our_control *agent, struct our_watch *watch)
 	return our_write_message(agent, watch, watch->seen - 1); /* ibv_post_send */
 }
 
-/* The WRITE of the last one must be done, too, or the client could not send its count. */
+/* The WRITE of the last message must be done, too, or the client could not send its count. */
 static int end_with_counts(struct our_control *agent, struct our_watch *watch, uint64_t echoed)
 {
 	struct our_one_sided *one_sided = &watch->one_sided;

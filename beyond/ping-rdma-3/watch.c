@@ -100,7 +100,7 @@ static size_t look(const struct our_control *control, const struct our_watch *wa
 	return __atomic_load_n(data + last, __ATOMIC_ACQUIRE) == number ? last + 1 : last;
 }
 
-/* The message is in memory. It has taken the receive for the count, which is still to come. */
+/* Takes a message's completion. It has used the receive for the count, which is still to come. */
 static int take_immediate(struct our_control *control, struct our_watch *watch,
 			  const struct our_completion *completion)
 {
@@ -188,7 +188,7 @@ static int await_memory(struct our_control *control, struct our_watch *watch)
 		if (ret)
 			return ret;
 	}
-	our_from_device_barrier(); /* what is read from now on is not older than the looks */
+	our_from_device_barrier(); /* later reads are not older than the looks */
 	return 0;
 }
 

@@ -19,7 +19,7 @@ extern const struct our_option our_watch_options[];
  */
 int our_check_watch(const struct our_control *control);
 
-/* What a client or an agent has in addition to struct our_control. All zero at first. */
+/* The state of a client or an agent beside struct our_control. All zero at first. */
 struct our_watch {
 	struct our_one_sided one_sided;
 	bool writing;  /* a WRITE has been posted and has not completed */
@@ -72,7 +72,7 @@ int our_ping_watch_client(struct our_control *client, struct sockaddr *server);
 int our_ping_watch_agent(struct our_control *agent);
 int our_ping_watch_check(struct our_control *agent);
 
-/* What client and server print about themselves, and their options for the data. */
+/* The descriptions of client and server for --help, and their options for the data. */
 extern const struct our_program our_ping_watch_client_program, our_ping_watch_server_program;
 
 #endif

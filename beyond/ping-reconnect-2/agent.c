@@ -51,7 +51,7 @@ static struct our_place read_place(const struct our_cm_event *request)
 	return (struct our_place){ be64toh(place.name), be64toh(place.first) };
 }
 
-/* How many messages are done. A line that a kill has cut off does not count. */
+/* Returns the number of messages done. A line that a kill has cut off does not count. */
 static uint64_t count_lines(int fd)
 {
 	off_t size = lseek(fd, 0, SEEK_END); /* -1: pwrite will say why */

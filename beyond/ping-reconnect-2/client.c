@@ -19,7 +19,7 @@
 #include "program/report.h"
 #include "program/serve/serve.h"
 
-/* Whether the server may be there again soon, if the user wants to wait for it (-w). */
+/* Returns true if the server may be there again soon, and the user wants to wait for it (-w). */
 static bool may_pass(const struct our_control *client, int error)
 {
 	const struct our_cm_event *event = &client->cm_event;

@@ -9,9 +9,9 @@
 #include "program/stage.h"
 
 /*
- * What follows in the connect request behind what ping-sr-1 tells, both big-endian: the client's name,
- * the same on each of its connections; and the number of the first message on this one. The client has
- * an answer to each message before that.
+ * The private data in the connect request behind those of ping-sr-1, both big-endian: the client's
+ * name, the same on each of its connections; and the number of the first message on this
+ * connection. The client has an answer to each earlier message.
  */
 struct our_place {
 	uint64_t name; /* 0: told none */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What ping-reconnect-2 is made of: the client waits as that of ping-sr-2, the server as that of
+ * The parts of ping-reconnect-2: the client waits as that of ping-sr-2, the server as that of
  * ping-sr-4. See program/stage.h.
  * Goes on from: ping-sr-4.
  */

@@ -48,7 +48,7 @@ extern const struct our_program our_pool_server_program;
 extern const struct our_agent_ops our_pooled_echoes;
 int our_pool_check(struct our_control *agent);
 
-/* What the options say: receives in a pool, and bytes of each. */
+/* Return the values of the options: the number of receives in a pool, and bytes of each. */
 uint32_t our_pool_receives(void);
 uint32_t our_pool_buffer(void);
 

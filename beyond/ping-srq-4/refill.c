@@ -8,7 +8,7 @@
 #include "beyond/ping-srq-4/pool.h"
 #include "program/report.h"
 
-/* When fewer than the limit are left, an asynchronous event comes: once for each call. */
+/* Asks for one asynchronous event when fewer receives than the limit are left. */
 static int arm(struct our_pool *pool)
 {
 	struct ibv_srq_attr attr = { .srq_limit = pool->limit };
@@ -20,7 +20,7 @@ static int arm(struct our_pool *pool)
 	return 0;
 }
 
-/* Those before `end` are posted and leave the chain; NULL: all are. */
+/* Removes the receives before `end`, which are posted, from the chain; NULL: all are posted. */
 static void note_posted(struct our_pool *pool, const struct ibv_recv_wr *end)
 {
 	for (; pool->free && pool->free != end; pool->free = pool->free->next) {

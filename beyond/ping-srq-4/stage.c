@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What ping-srq-4 is made of. See program/stage.h.
+ * The parts of ping-srq-4. See program/stage.h.
  * Goes on from: ping-sr-4.
  */
 #include "beyond/ping-srq-4/pool.h"

@@ -27,7 +27,7 @@ static void on_signal(int number)
 	stop = 1;
 }
 
-/* To be told to stop is no failure. */
+/* Reports a failure and returns the error; EINTR after a signal to stop is no failure. */
 static int failed(const char *call, int error, const char *cause)
 {
 	if (error == EINTR && stop)
@@ -102,7 +102,7 @@ static int answer(struct rdma_cm_id *listener, struct ibv_mr *mr, struct ibv_wc 
 	return ret;
 }
 
-/* What comes while no receive is posted is lost, and nobody is told. */
+/* Answers all messages. One that comes while no receive is posted is lost, and nobody is told. */
 static int answer_all(struct rdma_cm_id *listener, struct ibv_mr *mr)
 {
 	struct ibv_wc wc;
@@ -135,7 +135,7 @@ static int serve(struct rdma_cm_id *listener, struct ibv_mr *mr)
 		ret = ibv_req_notify_cq(listener->recv_cq, 0);
 		if (ret)
 			return failed("ibv_req_notify_cq", ret, "");
-		ret = answer_all(listener, mr);     /* what came before the arming, too */
+		ret = answer_all(listener, mr);     /* also messages from before the arming */
 		if (ret || poll(fds, 2, 1000) <= 0) /* a second: stop may have been set just now */
 			continue;
 		if (fds[0].revents)

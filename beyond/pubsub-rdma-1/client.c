@@ -66,7 +66,7 @@ static int our_client_operation(struct our_control *client, struct our_one_sided
 	}
 	our_statistics_end(&run->statistics);
 	if (!ret)
-		ret = our_end_exchange(client, one_sided, run->message); /* how many it took */
+		ret = our_end_exchange(client, one_sided, run->message); /* records taken */
 	return our_end_run(run, ret);
 }
 

@@ -42,7 +42,7 @@ int our_pubsub_writes_client(struct our_control *client, struct sockaddr *server
 int our_pubsub_writes_agent(struct our_control *agent);
 int our_pubsub_writes_check(struct our_control *agent);
 
-/* What the clients and servers print about themselves, and their options for the data. */
+/* The descriptions of clients and servers for --help, and their options for the data. */
 extern const struct our_program our_pubsub_reads_client_program, our_pubsub_reads_server_program;
 extern const struct our_program our_pubsub_writes_client_program, our_pubsub_writes_server_program;
 

@@ -19,7 +19,7 @@
 /* --verify; --check: what a reader checks before it takes a copy for a whole record. */
 extern const struct our_option our_record_options[];
 
-/* Whether a record can have `size` bytes. Reports it if not. */
+/* Returns true if a record can have `size` bytes; otherwise reports why not. */
 bool our_is_record_size(size_t size);
 
 /*
@@ -31,7 +31,7 @@ void our_change_record(uint8_t *record, size_t size, uint64_t number);
 /* The number of a record that is whole. */
 uint64_t our_record_number(const uint8_t *record);
 
-/* Whether the copy of a record is whole, as far as --check checks. */
+/* Returns true if the copy of a record is whole, as far as --check checks. */
 bool our_record_is_whole(const uint8_t *copy, size_t size);
 
 /*
@@ -41,8 +41,8 @@ bool our_record_is_whole(const uint8_t *copy, size_t size);
 bool our_copy_record(uint8_t *copy, const uint8_t *record, size_t size);
 
 /*
- * For -v, which does not use --check: whether all words of a copy belong to one record, not older
- * than *newest, which is set to it. Returns 0, or EBADMSG, reported.
+ * Verifies for -v, without --check, that all words of a copy belong to one record, not older than
+ * *newest, and sets *newest to it. Returns 0; or EBADMSG, reported.
  */
 int our_verify_record(const uint8_t *copy, size_t size, uint64_t *newest);
 

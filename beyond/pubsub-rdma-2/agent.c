@@ -25,7 +25,7 @@ const struct our_program our_pubsub_writes_server_program = {
 	.timeout_s = 0, /* a subscriber that is written to sends nothing */
 };
 
-/* What an agent has in addition to struct our_control. */
+/* The state of an agent beside struct our_control. */
 struct subscription {
 	struct our_one_sided one_sided;
 	bool writing;     /* a WRITE has been posted and not completed */
@@ -65,8 +65,8 @@ static int meet_subscriber(struct our_control *agent, struct our_one_sided *one_
 }
 
 /*
- * From a copy, which belongs to the device until the WRITE is done. A slow subscriber misses the
- * changes meanwhile, and gets the record as it is then.
+ * Writes the record from a copy, which belongs to the device until the WRITE is done. A slow
+ * subscriber misses the changes meanwhile, and gets the record as it is then.
  */
 static int write_record(struct our_control *agent, struct subscription *subscription,
 			const uint8_t *record)

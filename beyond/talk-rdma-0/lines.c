@@ -16,8 +16,8 @@
 #include "program/report.h"
 
 /*
- * What was read from stdin and not sent yet. It belongs to the process: what is left when a client
- * leaves is for the next one. For the thread that talks; there is one at a time.
+ * The text that was read from stdin and not sent yet. It belongs to the process: what is left when
+ * a client leaves is for the next one. Only the thread that talks uses it; there is one at a time.
  */
 static struct {
 	uint8_t text[OUR_SLOT_TEXT + 1]; /* with its line feed; */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What talk-rdma-0 is made of. See program/stage.h.
+ * The parts of talk-rdma-0. See program/stage.h.
  * Goes on from: ping-rdma-3.
  */
 #include "beyond/talk-rdma-0/talk.h"

@@ -20,7 +20,7 @@ enum our_talk_buffer {
 	OUR_TALK_BUFFERS,
 };
 
-/* What a side has in addition to struct our_control. All zero at first. */
+/* The state of a side beside struct our_control. All zero at first. */
 struct our_talk {
 	struct our_one_sided one_sided; /* its open buffer: the slot, for the other side */
 	struct ibv_mr *sink;            /* for what we read back */
@@ -50,8 +50,8 @@ void our_unsetup_talk(struct our_control *control, struct our_talk *talk);
 void our_begin_talk(struct our_control *control);
 
 /*
- * Whether the other side's slot, which it has described, can be written and read back: its length, and
- * READs. Returns 0; EPROTO or another errno value, both reported.
+ * Checks that the other side's slot, which it has described, can be written and read back, by its
+ * length and the limit of READs. Returns 0; EPROTO or another errno value, both reported.
  */
 int our_check_slot(struct our_control *control, const struct our_talk *talk);
 
@@ -82,7 +82,7 @@ int our_talk_client(struct our_control *client, struct sockaddr *server);
 int our_talk_agent(struct our_control *agent);
 int our_talk_check(struct our_control *agent);
 
-/* What client and server print about themselves, and their options for the data. */
+/* The descriptions of client and server for --help, and their options for the data. */
 extern const struct our_program our_talk_client_program, our_talk_server_program;
 
 #endif

@@ -26,7 +26,7 @@ void say_listening(void);
 bool next_message(void); /* writes it, unless all have been sent */
 void check_answer(void); /* exits if it is not the message */
 struct addrinfo *resolve(const char *address, const char *port);
-/* Exits if it is not done; why NULL: errno says it. */
+/* Exits with a message if `done` is false. If `why` is NULL, errno says why. */
 void must(bool done, const char *call, const char *why);
 
 #endif

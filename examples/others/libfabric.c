@@ -63,7 +63,7 @@ static void send_from(struct end *end, size_t buffer, size_t size)
 	ok(fi_send(end->ep, buffers[buffer], size, fi_mr_desc(end->mr), 0, NULL), "fi_send");
 }
 
-/* With a receive into the buffer, before the peer can send. */
+/* Opens the endpoint, and posts a receive into the buffer before the peer can send. */
 static void open_endpoint(struct end *end, struct fi_info *info, size_t buffer)
 {
 	struct fi_cq_attr attr = { .format = FI_CQ_FORMAT_MSG, .wait_obj = FI_WAIT_FD };

@@ -33,7 +33,7 @@ static void open_end(struct end *end, const char *address, enum rpma_util_ibv_co
 	   "rpma_mr_reg");
 }
 
-/* With a receive into the buffer, before the peer can send. */
+/* Connects, with a receive into the buffer posted before the peer can send. */
 static void connect_end(struct end *end, struct rpma_conn_req *req, size_t buffer)
 {
 	enum rpma_conn_event event;

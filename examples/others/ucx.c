@@ -49,7 +49,7 @@ static void open_end(struct end *end)
 	ucp_config_t *config;
 
 	ok(ucp_config_read(NULL, NULL, &config), "ucp_config_read");
-	/* Otherwise it chooses, and may take shared memory if the peer is on the same host. */
+	/* Otherwise UCX chooses, and may take shared memory if the peer is on the same host. */
 	ok(ucp_config_modify(config, "TLS", "rc_verbs"), "ucp_config_modify");
 	ok(ucp_config_modify(config, "SOCKADDR_TLS_PRIORITY", "rdmacm"), "ucp_config_modify");
 	ok(ucp_init(&params, config, &end->context), "ucp_init");
@@ -80,7 +80,7 @@ static void create_ep(struct end *end, ucp_ep_params_t *params)
 	ok(ucp_ep_create(end->worker, params, &end->ep), "ucp_ep_create");
 }
 
-/* Sleeps until the request is done; false: the peer has left. `length` of a received message. */
+/* Sleeps until the request is done; false: the peer has left. *length: of a received message. */
 static bool finish(struct end *end, void *request, size_t *length)
 {
 	ucp_tag_recv_info_t info;

@@ -58,7 +58,7 @@ static int failed(const char *call, int error)
 
 /* ---- Waiting ---- */
 
-/* Ends nothing, and may come at any time: an address has moved, or the old QP's number is free. */
+/* True for an event that ends nothing: an address has moved, or the old QP's number is free. */
 static bool is_hint(enum rdma_cm_event_type type)
 {
 	return type == RDMA_CM_EVENT_ADDR_CHANGE || type == RDMA_CM_EVENT_TIMEWAIT_EXIT;
@@ -123,7 +123,7 @@ static int take_cm_event(struct client *client)
 	return client->ended;
 }
 
-/* From now on the next completion makes an event, once. */
+/* Arms the CQ: the next completion makes an event, once. */
 static int arm(struct client *client)
 {
 	int ret = ibv_req_notify_cq(client->cq, 0);
@@ -191,7 +191,7 @@ static int await_completion(struct client *client, struct ibv_wc *wc)
 		return failed("ibv_poll_cq", EIO);
 	if (!polled)
 		return ret;
-	/* Of a completion in error only status, wr_id, qp_num and vendor_err are valid. */
+	/* In a completion in error only status, wr_id, qp_num and vendor_err are valid. */
 	return wc->status == IBV_WC_SUCCESS ? 0 : report_completion(client, wc);
 }
 
@@ -231,7 +231,7 @@ static int post_recv(struct client *client)
 	return ret ? failed("ibv_post_recv", ret) : 0;
 }
 
-/* One message there and back. The send and the receive complete in either order. */
+/* Sends a message and waits for the answer. The send and the receive complete in either order. */
 static int ping(struct client *client)
 {
 	bool sent = false, received = false;
@@ -250,7 +250,7 @@ static int ping(struct client *client)
 				ret = failed("the answer has another length", EPROTO);
 		}
 	}
-	/* The receive for the next answer, before the message can be sent. */
+	/* Post the receive for the next answer before the message can be sent. */
 	return ret ? ret : post_recv(client);
 }
 
@@ -333,8 +333,8 @@ static int create_qp(struct client *client)
 }
 
 /*
- * How long a peer waits whose message has found no receive. rdma_cm leaves this at 0, which means
- * 655 ms. It fails if the peer has left already, and the next wait says so.
+ * Sets the time that a peer waits whose message has found no receive. rdma_cm leaves this at 0,
+ * which means 655 ms. The call fails if the peer has left already, and the next wait says so.
  */
 static void set_rnr_timer(const struct rdma_cm_id *id)
 {

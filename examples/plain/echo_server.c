@@ -93,7 +93,7 @@ static int await_cm_event(struct rdma_event_channel *channel, int timeout_ms,
 	return rdma_get_cm_event(channel, event) ? failed("rdma_get_cm_event", errno) : 0;
 }
 
-/* Ends nothing, and may come at any time: an address has moved, or the old QP's number is free. */
+/* True for an event that ends nothing: an address has moved, or the old QP's number is free. */
 static bool is_hint(enum rdma_cm_event_type type)
 {
 	return type == RDMA_CM_EVENT_ADDR_CHANGE || type == RDMA_CM_EVENT_TIMEWAIT_EXIT;
@@ -140,7 +140,7 @@ static int take_cm_event(struct agent *agent)
 	return agent->ended;
 }
 
-/* From now on the next completion makes an event, once. */
+/* Arms the CQ: the next completion makes an event, once. */
 static int arm(struct agent *agent)
 {
 	int ret = ibv_req_notify_cq(agent->cq, 0);
@@ -190,7 +190,7 @@ static int await_completion(struct agent *agent, struct ibv_wc *wc)
 		return failed("ibv_poll_cq", EIO);
 	if (!polled)
 		return ret;
-	/* Of a completion in error only status, wr_id, qp_num and vendor_err are valid. */
+	/* In a completion in error only status, wr_id, qp_num and vendor_err are valid. */
 	if (wc->status == IBV_WC_SUCCESS)
 		return 0;
 	if (wc->status == IBV_WC_WR_FLUSH_ERR)
@@ -325,8 +325,8 @@ static int create_qp(struct agent *agent)
 }
 
 /*
- * How long a peer waits whose message has found no receive. rdma_cm leaves this at 0, which means
- * 655 ms. It fails if the peer has left already, and the next wait says so.
+ * Sets the time that a peer waits whose message has found no receive. rdma_cm leaves this at 0,
+ * which means 655 ms. The call fails if the peer has left already, and the next wait says so.
  */
 static void set_rnr_timer(const struct rdma_cm_id *id)
 {

@@ -134,7 +134,10 @@ static int compare(const void *one, const void *other)
 	return (*left > *right) - (*left < *right);
 }
 
-/* Not the mean: a call during which the program loses the processor takes a thousand times as long. */
+/*
+ * Returns the median and not the mean, because a call during which the program loses the processor
+ * takes a thousand times as long.
+ */
 static double median_us(struct times *times)
 {
 	qsort(times->ns, times->n, sizeof(*times->ns), compare);
@@ -214,7 +217,7 @@ static int ping_all(struct client *client, unsigned long count)
 
 /* ---- The connection ---- */
 
-/* What will be called has to be named: other functions of the QP and of the CQ may be missing. */
+/* Functions that will be called have to be named: others of the QP and the CQ may be missing. */
 static int create_extended(struct client *client)
 {
 	struct ibv_cq_init_attr_ex cq = { .cqe = 2, .wc_flags = IBV_WC_EX_WITH_BYTE_LEN };
