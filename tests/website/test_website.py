@@ -63,7 +63,7 @@ def test_a_link_to_nothing() -> None:
 def test_code() -> None:
     text = convert("<!-- code: program/serve/client.c our_run_client -->")
     assert "int our_run_client(" in text
-    assert "/* With -w" in text
+    assert "/* Runs the client. With -w" in text
     assert "static int run_with_any" not in text
 
 
