@@ -32,7 +32,7 @@ struct our_behind {
 struct our_keepalive {
 	uint64_t completions; /* the connection's counter, when it was last checked */
 	uint64_t asked_ns;    /* since when nothing has come while one is under way */
-	uint32_t silences;    /* checks in a row before which nothing had come */
+	uint32_t silences;    /* consecutive checks without traffic */
 	bool written_to;      /* by the peer, since the last check: see our_note_life */
 	bool under_way;       /* posted, and not completed */
 	bool stopped;         /* looks for asynchronous events only */

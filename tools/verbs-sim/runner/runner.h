@@ -115,7 +115,7 @@ struct sim_run {
 	pid_t pids[SIM_MOST_PROGRAMS]; /* of the children; 0: it has ended */
 	int pidfds[SIM_MOST_PROGRAMS]; /* readable when the program has ended; 0: none yet */
 	struct sim_streams streams[SIM_MOST_PROGRAMS];
-	bool stopped;  /* all were told to stop, because all slept */
+	bool stopped;  /* the runner sent SIGTERM to all, because all programs slept */
 	uint64_t seen; /* hash, when the runner last looked */
 	struct sim_steps steps;
 };
