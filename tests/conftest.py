@@ -29,6 +29,7 @@ TOOLS = [str(TOP / "tools" / folder) for folder in ("devices", "devices/tests", 
 sys.path[:0] = [str(TOP), str(TESTS), str(COURSE), *TOOLS]
 
 from live import kernel  # noqa: E402
+from live import simulated  # noqa: E402
 from live import watched  # noqa: E402
 from tools.place import IN_GUEST, ON_DEVICE  # noqa: E402
 
@@ -162,6 +163,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """The order and the limits; and those of course/tests that run elsewhere, which pytest_ignore_collect is not asked about."""
     if place := config.option.place:
         items[:] = [item for item in items if place_of(item.path) == place]
+    if place == DRIVERS and not ON_DEVICE and config.option.markexpr == BRIEF:
+        items[:] = simulated.left_to_the_drivers(items)
     folders = {item: folder_of(item.path) for item in items}
     items.sort(key=lambda item: APART.index(folders[item]) if folders[item] in APART else len(APART))
     for item in items:

@@ -317,8 +317,8 @@ def huge_pages() -> Iterator[None]:
     path.write_text(before)
 
 
-@pytest.mark.parametrize("name", ["epoll_server", "srq_server"])
-@over()
+@pytest.mark.parametrize("name", ["epoll_server", pytest.param("srq_server", marks=pytest.mark.long)])
+@over("RoCE")  # the kernel may need ten seconds to find two huge pages
 def test_two_connections_share_memory_of_the_program(echo: Echo, run: Run, huge_pages: None, name: str) -> None:
     s, sizes = echo.serve(name), 0
     file = Path(f"/proc/{s.pid}/exe").resolve()
