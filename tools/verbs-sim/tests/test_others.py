@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 
 import pytest
@@ -43,6 +44,15 @@ def test_ibv_devinfo(transport: list[str]) -> None:
     assert not run.exit and "PORT_ACTIVE (4)" in run.out, run.why()
     said = " ".join(run.out.split())
     assert ("hca_id: siw0" if transport else f"GID[ 1]: ::ffff:{ADDRESS}, RoCE v2") in said and "GID[ 4]" not in said
+
+
+def test_only_drivers_of_simulated_devices_are_loaded() -> None:
+    """libibverbs loads the library of each driver that /etc/libibverbs.d names: many, of which a run needs two at most."""
+    if not shutil.which("ibv_devinfo"):
+        pytest.skip("ibv_devinfo is not there: ibverbs-utils")
+    run = simulate([["env", "LD_DEBUG=files", "ibv_devinfo"]])
+    loaded = {*re.findall(r"calling init: .*/lib(\w+)-rdmav\d+\.so", run.err)}
+    assert not run.exit and loaded == {"rxe", "siw"}, run.why()
 
 
 @pytest.mark.parametrize("name, transport", ROWS)
