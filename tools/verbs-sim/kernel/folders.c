@@ -71,7 +71,8 @@ static struct dirent *next_driver(DIR *drivers)
 
 	do {
 		entry = REAL(readdir)(drivers);
-	} while (entry && strcmp(entry->d_name, "rxe.driver") && strcmp(entry->d_name, "siw.driver"));
+	} while (entry && strcmp(entry->d_name, "rxe.driver") &&
+		 strcmp(entry->d_name, "siw.driver"));
 	return entry;
 }
 
