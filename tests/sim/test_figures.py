@@ -323,7 +323,15 @@ def test_more_than_an_hour(stage: Stage) -> None:
         assert result_of(run, role)["seconds"] == pytest.approx(4300, abs=0.1)
 
 
-@pytest.mark.parametrize("stage", WITHOUT_RECORDS, ids=str)
+# A minute of polling is a million turns: one stage that polls shows it.
+POLLS_FOR_A_MINUTE = "ping-sr-1"
+FOR_A_MINUTE = [
+    pytest.param(stage, id=str(stage), marks=[] if stage.sleeps or stage.name == POLLS_FOR_A_MINUTE else [pytest.mark.long])
+    for stage in WITHOUT_RECORDS
+]
+
+
+@pytest.mark.parametrize("stage", FOR_A_MINUTE)
 def test_more_than_a_minute(stage: Stage) -> None:
     """What limits a wait, as --timeout and the minute for a client's first word do, does not limit the run."""
     run = run_of(stage, "-c 65", "--rate 1 --timeout 30", trace=False)
