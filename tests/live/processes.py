@@ -153,8 +153,8 @@ class Process:
         self.hang_up()
         os.close(self.pidfd)
 
-    def memory_kib(self, which: str = "VmRSS") -> int:
-        """What of its memory is resident, "RssAnon" without what is shared, or, "VmHWM", was at most."""
+    def memory_kib(self, which: str = "RssAnon") -> int:
+        """What is resident of its own memory, without queues that it shares with the device; or, "VmHWM", the most that was."""
         status = Path(f"/proc/{self.pid}/status").read_text()
         return int(status.partition(f"{which}:")[2].split()[0])
 

@@ -90,11 +90,11 @@ def test_nothing_of_those_that_are_killed_is_kept(server: Server, peer: Peer, li
     held = s.holds()
     talk = 0 if link.transport == "iWARP" else 10  # soft-iWARP may overlook a first message: tests/drivers.md
     for rounds in range(1, 9):
-        kib = s.memory_kib("RssAnon")
+        kib = s.memory_kib()
         how = f"--stage 1 -c 1000 --die-after {talk} --rounds 25"
         peer(f"peer --client -a {{address}} -p {{port}} {how}").ends(0)
         until(lambda: s.holds() == held, f"the server holds what it held before: {held}")
-        if (grown := s.memory_kib("RssAnon") - kib) < 8:
+        if (grown := s.memory_kib() - kib) < 8:
             break
     s.signal("INT").ends(0)
     assert grown < 8

@@ -100,9 +100,11 @@ def test_the_client_is_stopped_or_killed(server: Server, client: Client) -> None
 
 @each("ping-ep-0", check=NEVER)
 def test_the_server_is_stopped_or_killed(server: Server, client: Client) -> None:
+    """soft-iWARP refuses to post where it has noticed the end and the client has not."""
+    reasons = ("has left", "status", "rdma_post_send: Input/output error")
     s, c = both_in_mid_run(server, client)
     s.signal("TERM").ends(0)
-    assert any(reason in c.ends(1).err for reason in ("has left", "status"))
+    assert any(reason in c.ends(1).err for reason in reasons)
     s, c = both_in_mid_run(server, client)
     s.kill()
-    assert any(reason in c.ends(1).err for reason in ("has left", "status"))
+    assert any(reason in c.ends(1).err for reason in reasons)
