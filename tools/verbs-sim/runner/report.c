@@ -91,6 +91,19 @@ static void warn_of_real_time(void)
 	}
 }
 
+static void warn_of_message(const struct sim_fault *fault)
+{
+	if (fault->happened)
+		return;
+	sim_say("verbs-sim: --fail %s did not happen: ", fault->text);
+	if (fault->seen < fault->number)
+		sim_say("program %d received %llu messages\n", fault->program,
+			(unsigned long long)fault->seen);
+	else
+		sim_say("it changes nothing in a message of %u bytes%s\n", fault->length,
+			fault->most ? "" : " whose length is fixed");
+}
+
 /* A run whose fault did not happen has shown nothing. The last run of a sweep is one. */
 static void warn_of_faults(const struct sim_options *options)
 {
@@ -99,7 +112,9 @@ static void warn_of_faults(const struct sim_options *options)
 
 	for (; fault < sim_world->faults + options->n_faults && !options->sweep; fault++) {
 		calls = *fault->call ? fault->seen : sim_world->programs[fault->program].calls;
-		if (calls < fault->number)
+		if (fault->kind == SIM_FAULT_CHANGE)
+			warn_of_message(fault);
+		else if (calls < fault->number)
 			sim_say("verbs-sim: --fail %s did not happen: program %d made %llu such calls\n",
 				fault->text, fault->program, (unsigned long long)calls);
 	}
