@@ -27,10 +27,10 @@ def skip_if_real(run: Run) -> None:
         pytest.skip("this machine shows real time to programs that read the processor's counter")
 
 
-def sweep(which: str, programs: list[list[str]]) -> tuple[int, list[str]]:
+def sweep(which: str, programs: list[list[str]], *options: str) -> tuple[int, list[str]]:
     """The exit status, and what verbs-sim printed."""
     words = [word for program in programs for word in [":::", *program]][1:]
-    argv = ["tools/verbs-sim/verbs-sim", "--quiet", "--sweep", which, "--", *words]
+    argv = ["tools/verbs-sim/verbs-sim", "--quiet", *options, "--sweep", which, "--", *words]
     done = subprocess.run(argv, cwd=TOP, capture_output=True, text=True, timeout=120, check=False)
     return done.returncode, [line for line in done.stderr.splitlines() if line.startswith("verbs-sim:")]
 
