@@ -241,7 +241,7 @@ void sim_end_waiting(struct sim_run *run);
 /* Prints on stderr in which call each thread is: report.c. */
 void sim_say_who_sleeps(void);
 
-/* Prints the state of the run on stdout, as one line of JSON: report.c. */
+/* Prints the state of the run on stdout, as one line of JSON: answer.c. */
 void sim_answer(const struct sim_run *run);
 
 /* ---- Streams: start.c ---- */
