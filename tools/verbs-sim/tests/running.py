@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import functools
+import json
 import signal
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -42,6 +44,15 @@ def steps(tmp_path: Path, *lines: str, seed: int = 1) -> Run:
     argv = ["tools/verbs-sim/verbs-sim", "--seed", str(seed), "--steps", str(file)]
     done = subprocess.run(argv, cwd=TOP, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False)
     return read(argv, done.returncode, done.stdout, done.stderr)
+
+
+def answers(lines: list[str], *options: str) -> list[dict[str, Any]]:
+    """What verbs-sim says of the run after each step."""
+    argv = ["tools/verbs-sim/verbs-sim", *options, "--steps", "-"]
+    done = subprocess.run(argv, cwd=TOP, input="\n".join([*lines, ""]), capture_output=True, text=True, timeout=300, check=False)
+    said = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{"ms"')]
+    assert len(said) == len(lines), done.stderr
+    return said
 
 
 def ends(question: str, device: str, *options: str) -> str:
