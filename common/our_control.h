@@ -184,7 +184,8 @@ struct our_memory {
  * May be read at any time by the thread that uses the control. What may be set is marked so; all
  * else belongs to the library, and cm_id, pd, cq and qp may be passed to any verb. But take the
  * completions of what the library has posted by its own calls: it does not see what ibv_poll_cq
- * takes, and would wait for it.
+ * takes, and would wait for it. And give this CQ, or that of a struct our_device, to no other QP: its
+ * completions would be taken for the connection's, or be lost.
  * OWNERSHIP: only the library allocates one.
  * SEE ALSO: rdma_cm(7)
  */

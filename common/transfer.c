@@ -434,6 +434,23 @@ static int poll_into(struct our_control *control, struct ibv_wc *wcs, int *n, in
 	return 0;
 }
 
+/* The program may have resized the CQ since there was room for all. */
+static int make_room_behind(struct our_control *control)
+{
+	struct our_behind *behind = &our_private(control)->behind;
+	int room = control->cq->cqe;
+	struct ibv_wc *wc;
+
+	if (room <= behind->room)
+		return 0;
+	wc = realloc(behind->wc, (size_t)room * sizeof(*wc));
+	if (!wc)
+		return our_tell_error(control->config, "realloc", ENOMEM, NULL);
+	behind->wc = wc;
+	behind->room = room;
+	return 0;
+}
+
 /* Polls all that is in the CQ, and keeps it behind what is at hand, in this order. */
 static int poll_all(struct our_control *control)
 {
@@ -447,10 +464,8 @@ static int poll_all(struct our_control *control)
 	ret = behind->n ? 0 : poll_into(control, batch->wc, &batch->polled, OUR_POLL_BATCH);
 	if (ret || (!behind->n && batch->polled < OUR_POLL_BATCH))
 		return ret;
-	if (!behind->wc)
-		behind->wc = calloc((size_t)control->cq->cqe, sizeof(*behind->wc));
-	return behind->wc ? poll_into(control, behind->wc, &behind->n, control->cq->cqe)
-			  : our_tell_error(control->config, "calloc", ENOMEM, NULL);
+	ret = make_room_behind(control);
+	return ret ? ret : poll_into(control, behind->wc, &behind->n, behind->room);
 }
 
 /* Takes the completion of a keepalive out of wcs[0] to wcs[*n - 1]. Returns whether it was there. */

@@ -24,8 +24,8 @@ struct our_batch {
 
 /* Completions behind a full batch, polled because the library looked for one of its own. */
 struct our_behind {
-	struct ibv_wc *wc; /* as many as the CQ has; NULL: none so far */
-	int n;
+	struct ibv_wc *wc; /* room for as many as the CQ had; NULL: none so far */
+	int n, room;
 };
 
 /* The state of keepalives, where a way of waiting has them: see ping-sr-2/keepalive.h. */

@@ -58,7 +58,7 @@ static void *map_file(const char *path, size_t *length)
 	return data;
 }
 
-/* Returns whether there is memory, which stays until the program ends; if not, says why. */
+/* Returns whether there is memory; if not, says why. Either way free_memory undoes it. */
 static bool make_memory(const char *kind, struct memory *memory)
 {
 	bool huge = !strcmp(kind, "huge"), heap = !strcmp(kind, "malloc");
@@ -79,6 +79,15 @@ static bool make_memory(const char *kind, struct memory *memory)
 	if (heap || huge)
 		memset(memory->sent, 0x5a, LENGTH);
 	return true;
+}
+
+static void free_memory(const char *kind, const struct memory *memory)
+{
+	free(memory->received);
+	if (!strcmp(kind, "malloc"))
+		free(memory->sent);
+	else if (memory->sent != MAP_FAILED)
+		munmap(memory->sent, memory->length);
 }
 
 /* Only what is received into has to be writable, so a file need not be. */
@@ -210,6 +219,7 @@ int main(int argc, char **argv)
 	}
 	if (!ret)
 		printf("%zu bytes there and back over %d connections\n", memory.length, N_CLIENTS);
+	free_memory(argv[3], &memory);
 	freeaddrinfo(server);
 	if (fflush(stdout)) {
 		perror("memory_client: stdout");

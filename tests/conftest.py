@@ -45,7 +45,7 @@ WORKERS = {
     LAST: os.cpu_count() or 1,
 }
 # Folders in the order in which they are begun; tests in these are handed out one by one, in all others file by file.
-APART = ["live", "drivers", "graded", "sim", "mine", "bugs", "unit", "fuzz"]
+APART = ["live", "drivers", "graded", "sim", "mine", "bugs", "unit"]
 LIMITS_S = {"live": 300, "graded": 1800, "hosts": 1200, "quotes": 3600}  # of a test, where it is not 900
 BRIEF = "not long and not by_name"  # what runs unless -m says otherwise
 

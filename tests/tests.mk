@@ -8,7 +8,7 @@ TEST_PACKAGES = check json-c
 TEST_CFLAGS = $(eval TEST_CFLAGS := $(shell pkg-config --cflags $(TEST_PACKAGES)))$(TEST_CFLAGS)
 TEST_LIBS = $(eval TEST_LIBS := $(shell pkg-config --libs $(TEST_PACKAGES)) -lm)$(TEST_LIBS)
 
-TESTED = tests-build tracer-build sim-build fuzz-build pairs-build
+TESTED = tests-build tracer-build sim-build pairs-build
 LOADED = $(addprefix $(TESTS)/,gate.so gids.so allocations.so)
 tests-build: $(TESTS)/unit-tests ways $(LOADED) $(BENCH) ## build the test programs
 $(LOADED): $(TESTS)/%.so: tests/support/%.c
@@ -63,27 +63,3 @@ sanitized: ## build the programs with AddressSanitizer and UndefinedBehaviorSani
 	@tools/files --copy $(SANITIZED)
 	+@[ ! -f $(SANITIZED)/Makefile ] || $(MAKE) --no-print-directory -C $(SANITIZED) CFLAGS="-O1 -g -fno-omit-frame-pointer $(SANITIZE)" LDFLAGS="$(SANITIZE)" \
 		$(PROGRAMS) $(ONE_FILE) $(EXAMPLES)
-
-# The harnesses of tests/fuzz/, by clang's libFuzzer, with the parts of the suite that they try.
-FUZZ = $(TESTS)/fuzz
-FUZZ_CC ?= clang
-FUZZ_CFLAGS = -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
-FUZZ_LDFLAGS = -fsanitize=fuzzer,address,undefined
-HARNESSES = $(addprefix $(FUZZ)/,connect_info credits refusal)
-FUZZED = tests/fuzz/fuzz.c $(ROOM_SOURCES) $(filter $(addsuffix /%,ping-sr-0 ping-sr-1 ping-sr-2 blast-sr-2),$(STAGE_SOURCES))
-$(FUZZ)/%: override CC = $(FUZZ_CC)
-$(FUZZ)/%: override CFLAGS = $(FUZZ_CFLAGS)
-$(FUZZ)/%: override LDFLAGS = $(FUZZ_LDFLAGS)
-$(FUZZ)/objects/%.o: %.c
-	$(COMPILE)
-$(FUZZ)/libfuzzed.a: $(patsubst %.c,$(FUZZ)/objects/%.o,$(FUZZED))
-	$(ARCHIVE)
-$(HARNESSES): $(FUZZ)/%: $(FUZZ)/objects/tests/fuzz/%.o $(FUZZ)/libfuzzed.a
-	$(LINK)
-
-# A compiler that has no libFuzzer is not a reason for the other tests not to be built.
-fuzz-build: ## build the harnesses of tests/fuzz/
-	@mkdir -p $(FUZZ)
-	+@if echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | $(FUZZ_CC) -x c - $(FUZZ_LDFLAGS) -o $(FUZZ)/tried 2>/dev/null; \
-		then $(MAKE) --no-print-directory $(HARNESSES); \
-		else echo "fuzz: not built: $(FUZZ_CC) has no libFuzzer here (Debian: clang, libclang-rt-dev)"; fi

@@ -88,21 +88,6 @@ def test_a_stream_for_people(pair: Pair) -> None:
         assert text in c.out and text in s.out
     assert "every byte verified" in s.out
     assert "each way" not in c.out and not c.err
-PEER = "--server --blast --stage 1 -c 500 -s 64 --timeout 60"
-
-
-@pytest.mark.parametrize("kind", ["huge", "short"])
-@each("blast-sr-2", check=NEVER)
-def test_more_credits_than_are_owed_or_half_a_message(server: Server, client: Client, kind: str) -> None:
-    server(f"{PEER} --bad-credit {kind}", program="build/tests/peer")
-    assert "bad credits: the server" in client("-c 500 -b 16").ends(1).err
-
-
-@each("blast-sr-2", check=NEVER)
-def test_a_credit_message_of_0_is_harmless(server: Server, client: Client) -> None:
-    s = server(f"{PEER} --bad-credit zero", program="build/tests/peer")
-    client("-c 500 -b 16").ends(0)
-    s.ends(0)
 
 
 @each("blast-sr-2", check=NEVER)

@@ -209,7 +209,6 @@ void one_sided_server(struct peer *p)
 		if (!message)
 			awaited(p, await(p, false, true), 0);
 		memcpy(slot(p, OWN_SLOT), slot(p, OPEN_SLOT), p->size);
-		slot(p, OWN_SLOT)[p->garble_at] ^= message == p->garble ? 0x80 : 0;
 		memset(slot(p, OPEN_SLOT), 0, p->size);
 		reach(p, IBV_WR_RDMA_WRITE, &remote, message);
 	}

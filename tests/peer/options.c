@@ -17,7 +17,7 @@ static __attribute__((noreturn)) void usage(void)
 	      "    [--send-size N] [--async --die-connecting]\n"
 	      "  blast client: [--full] many receives for credits, not three; [--sleep MS] before it\n"
 	      "    looks for credits that it lacks\n"
-	      "  blast server: [--credit-batch N] [--bad-credit huge|zero|short]\n"
+	      "  blast server: [--credit-batch N]\n"
 	      "  --one-sided 1|3|4: the wire of ping-rdma-1 and -2, of ping-rdma-3, or of count-atomic-1 (a\n"
 	      "    client only); not with --events\n"
 	      "  client without manners: --reach honest|write|read|atomic|stale|write-rkey|write-beyond|\n"
@@ -25,10 +25,10 @@ static __attribute__((noreturn)) void usage(void)
 	      "    it was refused, or honest; --greedy N: sends N at once, says \"sent\", and has no\n"
 	      "    receive for an echo; --torn: ends in the middle of a message\n"
 	      "  odd: [--silent-after N] [--announce N] [--depth N] [--rnr-retries N]; server:\n"
-	      "    [--leave-after N] [--garble N [--garble-at BYTE]] [--accept-data BYTES]\n"
+	      "    [--leave-after N] [--accept-data BYTES]\n"
 	      "    [--refuse [--raw-private HEX]]; one-sided:\n"
 	      "    [--short-by BYTES] [--count-off N] [--short-count]; server: --memory KIND, see memory.c;\n"
-	      "    --talk [--bad-mark LENGTH] listens to the lines of talk-rdma-0, see talk.c\n"
+	      "    --talk listens to the lines of talk-rdma-0, see talk.c\n"
 	      "  --crowd silent|nonsense|half --window N: see crowd.c\n",
 	      stderr);
 	exit(2);
@@ -62,13 +62,6 @@ static void parse_hex(struct peer *p, const char *text)
 	p->raw = true;
 }
 
-static int parse_bad(const char *text)
-{
-	if (strcmp(text, "huge") && strcmp(text, "zero") && strcmp(text, "short"))
-		usage();
-	return *text;
-}
-
 /* Options whose value is a number, and the letters of those that have one. */
 static const struct {
 	const char *name;
@@ -95,15 +88,12 @@ static const struct {
 	NUMBER("timeout", timeout, 1, 86400),
 	NUMBER("sleep", sleep_ms, 0, 1000),
 	NUMBER("silent-after", silent_after, 0, UINT64_MAX - 1),
-	NUMBER("garble", garble, 0, UINT64_MAX - 1),
-	NUMBER("garble-at", garble_at, 0, MAX_SIZE),
 	NUMBER("announce", announce, 1, UINT64_MAX),
 	NUMBER("depth", depth, 0, 255),
 	NUMBER("rnr-retries", rnr_retries, 0, 7),
 	NUMBER("accept-data", accept_data, 0, 255),
 	NUMBER("short-by", short_by, 0, UINT32_MAX),
 	NUMBER("count-off", count_off, 0, UINT64_MAX),
-	NUMBER("bad-mark", bad_mark, 1, UINT16_MAX),
 };
 #define NUMBERS (sizeof(numbers) / sizeof(numbers[0]))
 
@@ -144,7 +134,6 @@ static void list_options(struct peer *p, struct option *longs)
 		{ "memory", 1, NULL, 'm' },
 		{ "crowd", 1, NULL, 'C' },
 		{ "raw-private", 1, NULL, 'R' },
-		{ "bad-credit", 1, NULL, 'x' },
 	};
 	const size_t n = sizeof(others) / sizeof(others[0]);
 
@@ -176,8 +165,6 @@ void parse(struct peer *p, int argc, char **argv)
 			p->crowd = optarg;
 		else if (c == 'R')
 			parse_hex(p, optarg);
-		else if (c == 'x')
-			p->bad_credit = parse_bad(optarg);
 		else if (c)
 			parse_letter(p, c, optarg);
 	}

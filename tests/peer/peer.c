@@ -253,7 +253,6 @@ int main(int argc, char **argv)
 			  .rnr_retries = 7,
 			  .leave_after = NEVER,
 			  .silent_after = NEVER,
-			  .garble = NEVER,
 			  .die_after = NEVER,
 			  .timeout = 60 };
 

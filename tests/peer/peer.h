@@ -58,13 +58,10 @@ struct peer {
 	uint64_t greedy;    /* messages sent at once, without receives for their echoes; or 0 */
 	const char *crowd;  /* what many clients in this process do; or NULL */
 	uint64_t window;    /* clients of the crowd at a time */
-	int bad_credit;     /* the misbehaviour's initial: huge, zero or short; or 0 */
 	const char *addr, *port;
 	uint64_t count, size, n_buf, batch, rounds;
 	uint64_t leave_after, die_after; /* this many messages; or NEVER */
 	uint64_t silent_after; /* from this message on it neither sends nor answers; or NEVER */
-	uint64_t garble;       /* the message, from 0, that a server changes; or NEVER */
-	uint64_t garble_at;    /* the byte that it changes of that message */
 	uint64_t announce;     /* a client's count, whatever it does; 0: as many as it makes */
 	uint64_t depth;        /* READs and atomic operations at a time */
 	uint64_t rnr_retries;  /* that the other end makes if we have no receive; 7: any number */
@@ -75,7 +72,6 @@ struct peer {
 	int short_count;       /* one-sided: the count has four bytes, with zeros behind */
 	const char *memory; /* one-sided: what its server's buffer shows, see memory.c; or NULL */
 	int talks;          /* one-sided: it listens to the lines of talk-rdma-0 */
-	uint64_t bad_mark;  /* one-sided: length of the line that it says with a wrong sum; or 0 */
 	uint64_t timeout;   /* seconds */
 	uint64_t sleep_ms;  /* until a blast client looks for credits that it lacks */
 	uint8_t raw_data[255];
@@ -145,7 +141,6 @@ void tear_down(struct peer *p);
 void rest(struct peer *p);
 __attribute__((noreturn)) void die_lost(const struct peer *p, int status, uint64_t done);
 int await(struct peer *p, bool recv, bool send);
-void fall_silent(void);
 void maybe_fall_silent(const struct peer *p, uint64_t done);
 void greedy_client(struct peer *p);
 void torn_client(struct peer *p);

@@ -3,25 +3,12 @@
  * Place: the part of the independent peer (see peer.c) that has talk-rdma-0's wire (--talk). It says no
  * line: it takes those of the other side.
  *
- * Contract: as messages.c. It tells its count, none, at once; --garble changes a mark as it takes that
- * line; --bad-mark says one line of that length, whose sum is another.
+ * Contract: as messages.c. It tells its count, none, at once.
  */
 #include "peer.h"
 
 #define MARK 240
 #define SEEN 248
-
-static void say_what_does_not_fit(struct peer *p, const struct remote *remote)
-{
-	struct remote mark = *remote;
-	uint64_t size = p->size;
-
-	mark.address += MARK;
-	p->size = 8; /* of the WRITE, and of the slots it knows */
-	put64(slot(p, OWN_SLOT), 1ull << 32 | p->bad_mark << 16 | 0xffff);
-	reach(p, IBV_WR_RDMA_WRITE, &mark, 0);
-	p->size = size;
-}
 
 static bool has_count(struct peer *p)
 {
@@ -51,8 +38,7 @@ static void listen_to(struct peer *p)
 		if (number != taken + 1)
 			continue;
 		maybe_fall_silent(p, taken);
-		mark[7] ^= taken++ == p->garble;
-		put64(slot(p, OPEN_SLOT) + SEEN, taken);
+		put64(slot(p, OPEN_SLOT) + SEEN, ++taken);
 		if (taken == p->leave_after)
 			return;
 	}
@@ -61,21 +47,15 @@ static void listen_to(struct peer *p)
 
 void talker(struct peer *p)
 {
-	struct remote remote;
-
 	if (p->client)
 		tell_buffer(p);
 	awaited(p, await(p, true, p->client), 0);
-	remote = heard_buffer(p);
+	heard_buffer(p);
 	if (p->server) {
 		tell_buffer(p);
 		awaited(p, await(p, false, true), 0);
 	}
-	if (p->bad_mark)
-		say_what_does_not_fit(p, &remote);
-	else if (p->leave_after == NEVER)
+	if (p->leave_after == NEVER)
 		tell_count(p, 0);
 	listen_to(p);
-	if (p->bad_mark)
-		fall_silent();
 }

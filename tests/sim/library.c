@@ -24,6 +24,7 @@
 #define KILLED 24
 #define MANY   64
 #define DEPTH  16
+#define WAVE   24 /* messages, more than the library polls at once */
 
 static void report(void *context, const struct our_error *error)
 {
@@ -33,14 +34,14 @@ static void report(void *context, const struct our_error *error)
 	fprintf(stderr, "library: %s\n", our_error_text(error, text, sizeof(text)));
 }
 
-static const struct our_config config = {
+static struct our_config config = {
 	.waiting = { .cm = &our_cm_nonblocking, .completions = &our_nonblocking_channel },
 	.report = report,
 	.timeout_s = 5,
 };
 static struct sockaddr_in address = { .sin_family = AF_INET };
 static struct our_control *listener, *client, *agent;
-static uint32_t size = SIZE;
+static uint32_t size = SIZE, most = MOST;
 
 static void must(int ret, const char *what)
 {
@@ -54,8 +55,8 @@ static void must(int ret, const char *what)
 
 static void set_up(struct our_control *control)
 {
-	must(our_setup_qp(control, MOST, MOST), "our_setup_qp");
-	must(our_setup_buffers(control, MOST, size, IBV_ACCESS_LOCAL_WRITE), "our_setup_buffers");
+	must(our_setup_qp(control, most, most), "our_setup_qp");
+	must(our_setup_buffers(control, most, size, IBV_ACCESS_LOCAL_WRITE), "our_setup_buffers");
 }
 
 static void *be_client(void *unused)
@@ -88,7 +89,7 @@ static void connect_both(struct our_device *device)
 	if (device)
 		must(our_use_device(agent, device), "our_use_device");
 	set_up(agent);
-	for (i = 0; !device && i < MOST; i++)
+	for (i = 0; !device && i < most; i++)
 		must(our_post_recv(agent, i), "our_post_recv");
 	must(our_agent_connect(agent, NULL, 0), "our_agent_connect");
 	pthread_join(thread, NULL);
@@ -209,6 +210,130 @@ static int post_wrong_list(void)
 	return 0;
 }
 
+/* ---- Verbs of the program's own, beside the library's ---- */
+
+static void *send_one(void *unused)
+{
+	be_client(unused);
+	must(our_post_send(client, 0, SIZE), "our_post_send");
+	return unused;
+}
+
+/* A receive by ibv_post_recv, whose completion the library hands out. */
+static void post_own(struct our_control *control, uint32_t index, uint64_t wr_id)
+{
+	struct ibv_recv_wr wr = control->memory.buffers[index].recv_wr, *bad;
+
+	wr.wr_id = OUR_WR_ID_RECV | wr_id;
+	must(ibv_post_recv(control->qp, &wr, &bad), "ibv_post_recv");
+}
+
+static int post_by_verbs(void)
+{
+	struct ibv_send_wr wr, *bad;
+	struct our_completion completion;
+	int i;
+
+	connect_both(NULL);
+	wr = client->memory.buffers[0].send_wr;
+	wr.wr_id = 1ull << 40 | 7;
+	wr.opcode = IBV_WR_SEND;
+	wr.send_flags = IBV_SEND_SIGNALED;
+	must(ibv_post_send(client->qp, &wr, &bad), "ibv_post_send");
+	must(our_post_send(client, 1, SIZE), "our_post_send");
+	post_own(client, 2, 1ull << 40 | 8);
+	must(our_post_recv(client, 3), "our_post_recv");
+	for (i = 0; i < 2; i++)
+		must(our_post_send(agent, 0, SIZE), "our_post_send");
+	for (i = 0; i < 4; i++) {
+		must(our_await_completion(client, &completion), "our_await_completion");
+		printf("%s %u of %s\n", our_is_recv(completion.wr_id) ? "receive" : "send",
+		       our_buffer_index(completion.wr_id),
+		       completion.wr_id >> 40 & 1 ? "its own" : "the library");
+	}
+	close_both();
+	return 0;
+}
+
+/* A silent peer's keepalive is looked for, and found among messages that nobody takes. */
+static void look_after_it(void)
+{
+	int i, unused;
+
+	for (i = 0; i < 6; i++) {
+		usleep(1500000);
+		must(our_look_after(agent, &unused), "our_look_after");
+	}
+}
+
+static void send_wave(void)
+{
+	int i;
+
+	for (i = 0; i < WAVE; i++)
+		must(our_post_send(client, (uint32_t)i, SIZE), "our_post_send");
+	take(client, WAVE);
+	look_after_it();
+}
+
+/* The program makes the CQ larger, and posts receives of its own, while many completions wait in it. */
+static int resize_cq(void)
+{
+	struct our_completion completion;
+	uint32_t i, wave;
+
+	config.keepalive_s = 1;
+	most = WAVE;
+	connect_both(NULL);
+	send_wave();
+	must(ibv_resize_cq(agent->cq, 10 * WAVE), "ibv_resize_cq");
+	for (wave = 1; wave < 4; wave++) {
+		for (i = 0; i < WAVE; i++)
+			post_own(agent, i, wave * WAVE + i);
+		send_wave();
+	}
+	for (i = 0; i < 4 * WAVE; i++) {
+		must(our_await_completion(agent, &completion), "our_await_completion");
+		if (our_buffer_index(completion.wr_id) != i)
+			printf("receive %u in place of %u\n", our_buffer_index(completion.wr_id),
+			       i);
+	}
+	close_both();
+	return 0;
+}
+
+/* A shared receive queue of the program's own, for a connection that has all else from the library. */
+static int have_own_pool(void)
+{
+	struct ibv_srq_init_attr attr = { .attr = { .max_wr = MOST, .max_sge = 1 } };
+	struct our_completion completion;
+	struct our_device *device;
+	struct ibv_srq *pool;
+	struct ibv_recv_wr *bad;
+	pthread_t thread;
+	uint32_t i;
+
+	must(pthread_create(&thread, NULL, send_one, NULL), "pthread_create");
+	must(our_get_request(listener, &agent), "our_get_request");
+	must(our_migrate_id(agent), "our_migrate_id");
+	must(our_create_device(&config, agent->verbs, &device), "our_create_device");
+	must(our_use_device(agent, device), "our_use_device");
+	pool = agent->srq = ibv_create_srq(device->pd, &attr);
+	must(pool ? 0 : errno, "ibv_create_srq");
+	set_up(agent);
+	for (i = 0; i < MOST; i++)
+		must(ibv_post_srq_recv(pool, &agent->memory.buffers[i].recv_wr, &bad),
+		     "ibv_post_srq_recv");
+	must(our_agent_connect(agent, NULL, 0), "our_agent_connect");
+	must(our_await_completion(agent, &completion), "our_await_completion");
+	pthread_join(thread, NULL);
+	printf("receive %u\n", our_buffer_index(completion.wr_id));
+	close_both();
+	must(ibv_destroy_srq(pool), "ibv_destroy_srq");
+	our_close_device(device);
+	return 0;
+}
+
 /* ---- Beginnings and ends ---- */
 
 /* The peer leaves after a message: whoever has seen the end, takes what came before, and is told again. */
@@ -227,13 +352,6 @@ static int take_after_end(void)
 	printf("then: %s\n", strerror(our_await_completion(client, &completion)));
 	close_both();
 	return 0;
-}
-
-static void *send_one(void *unused)
-{
-	be_client(unused);
-	must(our_post_send(client, 0, SIZE), "our_post_send");
-	return unused;
 }
 
 /* An agent that waits for its first message only. */
@@ -485,6 +603,9 @@ static const struct {
 	{ "unsignaled", post_unsignaled },
 	{ "long-list", post_long_list },
 	{ "wrong-list", post_wrong_list },
+	{ "by-verbs", post_by_verbs },
+	{ "resize-cq", resize_cq },
+	{ "own-pool", have_own_pool },
 	{ "take-after-end", take_after_end },
 	{ "accept-and-take", accept_and_take },
 	{ "bind-also-twice", bind_also_twice },

@@ -398,10 +398,10 @@ def test_a_server_that_does_not_answer_the_disconnect(client: str) -> None:
 
 @pytest.mark.parametrize("client", CLIENTS)
 def test_an_answer_is_compared(client: str) -> None:
-    """Of an odd server, which changes the second one."""
-    server = ["build/tests/peer", "--server", "--stage", "0", "-a", ADDRESS, "-c", "3", "-s", "64", "--garble", "1"]
-    run = simulate([server, [f"build/examples/{client}", ADDRESS, "12321", "3", "64"]])
-    assert run.statuses[1] == 1 and re.search("other contents|changed|differ", run.err), run.why()
+    """The second one, behind private data, arrives changed."""
+    programs = [["build/examples/echo_server", ADDRESS], [f"build/examples/{client}", ADDRESS, "12321", "3", "64"]]
+    run = simulate(programs, "--fail", "1:message:3:FLIP=0")
+    assert run.fault and run.statuses[1] == 1 and re.search("other contents|changed|differ", run.err), run.why()
 
 
 LIBRPMA = "build/examples/others/librpma"

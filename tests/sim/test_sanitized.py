@@ -15,7 +15,7 @@ SWEPT = "ping-sr-0 ping-sr-2 ping-sr-3 ping-sr-4 blast-sr-2 ping-srq-4 ping-rdma
 EXAMPLES = [
     ["echo_server", "echo_client"], ["epoll_server", "loop_client"], ["srq_server", "echo_client"], ["store_server", "store_client"],
     ["write_server", "write_client"], ["store_server", "../beyond/ping-mt-4/client"],
-    ["plain/echo_server", "plain/echo_client"], ["echo_server", "plain/first_client"],
+    ["epoll_server", "memory_client"], ["plain/echo_server", "plain/echo_client"], ["echo_server", "plain/first_client"],
 ]  # fmt: skip
 KEEPS = re.compile("destroy|dealloc|dereg|close|disconnect")  # what is not destroyed is not freed
 REPORT = re.compile(r"Sanitizer|runtime error")
@@ -44,8 +44,8 @@ def test_a_run_that_breaks_off(stage: Stage, transport: list[str]) -> None:
 
 @pytest.mark.parametrize("server, client", EXAMPLES)
 def test_a_run_of_examples_that_breaks_off(server: str, client: str) -> None:
-    store = {"store_client": ["put", "1", "value"], "../beyond/ping-mt-4/client": ["cq", "2", "9"]}.get(client, [])
-    break_off([[f"build/examples/{server}", ADDRESS], [f"build/examples/{client}", ADDRESS, *store]], [])
+    words = {"store_client": ["put", "1", "value"], "memory_client": ["12321", "malloc"], "../beyond/ping-mt-4/client": ["cq", "2", "9"]}
+    break_off([[f"build/examples/{server}", ADDRESS], [f"build/examples/{client}", ADDRESS, *words.get(client, [])]], [])
 
 
 def test_events_of_an_id_that_is_not_destroyed() -> None:

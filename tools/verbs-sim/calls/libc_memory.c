@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * libc: what the program itself allocates, not a library of it: memory, and what it needs of the
- * kernel as it begins. Such a call is counted, but is no place where another thread may go on.
+ * kernel as it begins. Such a call is counted, but is no place where another thread may go on. What
+ * is allocated at a time, also by libraries, is counted apart.
  */
 #include <errno.h>
 #include <link.h>
@@ -67,29 +68,78 @@ bool sim_fails_of_program(const char *name, int way, const void *caller)
 
 #define FAILS(name) sim_fails_of_program(SIM_NAME(name), ENOMEM, __builtin_return_address(0))
 
+/* ---- What is allocated, for steps: by whomever, since the program has joined the run ---- */
+
+static int64_t blocks, bytes;
+static bool counting; /* AddressSanitizer must have begun, too */
+
+static int64_t size_of(void *memory)
+{
+	counting |= sim_me != NULL;
+	return counting && memory ? (int64_t)malloc_usable_size(memory) : 0;
+}
+
+static void count_block(int64_t more, int64_t more_bytes)
+{
+	if (!counting)
+		return;
+	more = __atomic_add_fetch(&blocks, more, __ATOMIC_RELAXED);
+	more_bytes = __atomic_add_fetch(&bytes, more_bytes, __ATOMIC_RELAXED);
+	if (sim_me) {
+		sim_me->program->heap_blocks = more;
+		sim_me->program->heap_bytes = more_bytes;
+	}
+}
+
+static void *counted(void *memory)
+{
+	int64_t size = size_of(memory);
+
+	if (memory)
+		count_block(1, size);
+	return memory;
+}
+
 EXPORTED void *malloc(size_t size)
 {
-	return FAILS("malloc") ? NULL : REAL(malloc)(size);
+	return FAILS("malloc") ? NULL : counted(REAL(malloc)(size));
 }
 
 EXPORTED void *calloc(size_t n, size_t size)
 {
-	return FAILS("calloc") ? NULL : REAL(calloc)(n, size);
+	return FAILS("calloc") ? NULL : counted(REAL(calloc)(n, size));
 }
 
 EXPORTED void *realloc(void *memory, size_t size)
 {
-	return FAILS("realloc") ? NULL : REAL(realloc)(memory, size);
+	int64_t before = size_of(memory);
+	void *moved;
+
+	if (FAILS("realloc"))
+		return NULL;
+	moved = REAL(realloc)(memory, size);
+	if (memory && (moved || !size))
+		count_block(-1, -before);
+	return counted(moved);
+}
+
+EXPORTED void *memalign(size_t alignment, size_t size)
+{
+	return counted(REAL(memalign)(alignment, size));
 }
 
 EXPORTED void *aligned_alloc(size_t alignment, size_t size)
 {
-	return FAILS("aligned_alloc") ? NULL : REAL(aligned_alloc)(alignment, size);
+	return FAILS("aligned_alloc") ? NULL : counted(REAL(aligned_alloc)(alignment, size));
 }
 
 EXPORTED int posix_memalign(void **memory, size_t alignment, size_t size)
 {
-	return FAILS("posix_memalign") ? ENOMEM : REAL(posix_memalign)(memory, alignment, size);
+	int ret = FAILS("posix_memalign") ? ENOMEM : REAL(posix_memalign)(memory, alignment, size);
+
+	if (!ret)
+		counted(*memory);
+	return ret;
 }
 
 /* dlsym(3) frees the text of an earlier error before it does anything else: that is for the caller. */
@@ -108,9 +158,12 @@ static void really_free(void *memory)
 
 EXPORTED void free(void *memory)
 {
+	int64_t size = size_of(memory);
+
 	if (memory && is_of_program(__builtin_return_address(0)))
-		sim_check_end(sim_me->program, (uintptr_t)memory, malloc_usable_size(memory),
-			      "freed");
+		sim_check_end(sim_me->program, (uintptr_t)memory, (uint64_t)size, "freed");
+	if (memory)
+		count_block(-1, -size);
 	really_free(memory);
 }
 

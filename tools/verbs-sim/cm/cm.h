@@ -167,6 +167,12 @@ void sim_tell(struct sim_endpoint *endpoint, enum rdma_cm_event_type type, int s
 void sim_tell_path(struct sim_endpoint *endpoint, enum rdma_cm_event_type type, int status,
 		   const union ibv_gid *gid);
 
+/*
+ * The private data of a message arrive at a program, with their padding: on RoCE, and of datagrams,
+ * there are `least` bytes; 0: as many as were sent.
+ */
+void sim_receive_terms(const struct sim_endpoint *endpoint, struct sim_terms *terms, uint8_t least);
+
 /* Sends a message; `terms` may be NULL. */
 void sim_send(struct sim_endpoint *to, enum sim_message_kind kind, int status,
 	      const struct sim_terms *terms);

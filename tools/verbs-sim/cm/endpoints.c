@@ -196,6 +196,14 @@ void sim_tell(struct sim_endpoint *endpoint, enum rdma_cm_event_type type, int s
 
 /* ---- Messages ---- */
 
+void sim_receive_terms(const struct sim_endpoint *endpoint, struct sim_terms *terms, uint8_t least)
+{
+	terms->data_length = at_least(terms->data_length, least);
+	terms->data_length = (uint8_t)sim_receive(endpoint->object.program, terms->data,
+						  terms->data_length,
+						  least ? SIM_FIXED : UINT8_MAX);
+}
+
 bool sim_is_cut(const struct sim_endpoint *endpoint)
 {
 	return endpoint->cut || endpoint->object.program->silent ||

@@ -41,8 +41,7 @@ static void create_request(struct sim_endpoint *client, struct sim_endpoint *lis
 	event->type = RDMA_CM_EVENT_CONNECT_REQUEST;
 	event->request = request;
 	event->terms = request->wanted;
-	if (event->terms.data_length < least)
-		event->terms.data_length = least;
+	sim_receive_terms(listener, &event->terms, least);
 	listener->waiting++;
 	if (!client->datagram) {
 		sim_cancel(&client->give_up);
@@ -63,7 +62,7 @@ static void take_answer(struct sim_endpoint *client, int status, const struct si
 	sim_cancel(&client->give_up);
 	sim_part(client);
 	client->wanted = *terms;
-	client->wanted.data_length = SIM_DATAGRAM_ANSWER;
+	sim_receive_terms(client, &client->wanted, SIM_DATAGRAM_ANSWER);
 	if (status)
 		sim_tell_path(client, RDMA_CM_EVENT_UNREACHABLE, status, NULL);
 	else
@@ -109,6 +108,7 @@ static void reply_arrives(struct sim_endpoint *client, const struct sim_terms *t
 		return;
 	sim_cancel(&client->give_up);
 	client->wanted = crossed(terms);
+	sim_receive_terms(client, &client->wanted, sim_cm_traits(client)->padded_reply);
 	if (sim_cm_traits(client)->iwarp) { /* docs/drivers.md, "Connecting" */
 		client->wanted.responder_resources = client->offered.initiator_depth;
 		client->wanted.initiator_depth = terms->initiator_depth;
@@ -129,6 +129,7 @@ static void reject_arrives(struct sim_endpoint *endpoint, const struct sim_messa
 	endpoint->state = SIM_CM_ENDED;
 	sim_cancel(&endpoint->give_up);
 	endpoint->wanted = message->terms;
+	sim_receive_terms(endpoint, &endpoint->wanted, sim_cm_traits(endpoint)->padded_reject);
 	sim_tell(endpoint, RDMA_CM_EVENT_REJECTED, message->status);
 }
 

@@ -145,7 +145,8 @@ struct sim_program {
 	int64_t written;               /* bytes of stdout and stderr seen so far */
 	bool forked;                   /* another program of the run has started it */
 	struct sim_program *parent;    /* that will wait for its end; NULL: none */
-	bool real_counter;             /* it may read the processor's counter: real time */
+	int64_t heap_blocks, heap_bytes; /* allocated by it and its libraries, and not freed */
+	bool real_counter;               /* it may read the processor's counter: real time */
 	uint64_t streams[3]
 			[2]; /* devices and inodes of stdin, stdout and stderr, as the run began */
 	bool may_leave_objects; /* a call that destroys was made to fail: it cannot destroy everything */

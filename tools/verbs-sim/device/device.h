@@ -340,6 +340,16 @@ struct sim_recv *sim_take_recv(struct sim_qp *qp);
 /* Returns true if a receive has room for `length` bytes. */
 bool sim_fits(const struct sim_recv *recv, uint32_t length);
 
+/* ---- What programs receive: messages.c ---- */
+
+/*
+ * A message arrives: what a program gets of others in one piece, before it gets it. Counts it, and
+ * changes it if --fail asks for that. `most`: the most bytes that it might have, for which there is
+ * room; SIM_FIXED: the program is not told its length. Returns the length that it has now.
+ */
+#define SIM_FIXED 0
+uint32_t sim_receive(const struct sim_program *program, void *data, uint32_t length, uint32_t most);
+
 /* ---- QPs: qp.c ---- */
 
 #define SIM_TCP_BUFFER (1 << 20) /* bytes that TCP takes before they arrive */

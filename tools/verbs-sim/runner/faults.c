@@ -56,6 +56,13 @@ static const struct {
 	{ CM(DISCONNECTED, 0) },
 	{ CM(DEVICE_REMOVAL, 0) },
 	{ CM(TIMEWAIT_EXIT, 0) },
+#define CHANGE(which) .name = #which, .kind = SIM_FAULT_CHANGE, .value = SIM_CHANGE_##which
+	{ CHANGE(FLIP) },
+	{ CHANGE(ZERO) },
+	{ CHANGE(ONES) },
+	{ CHANGE(MORE) },
+	{ CHANGE(SHORT) },
+	{ CHANGE(LONG) },
 };
 
 static bool read_status(const char *text, int *status)
@@ -74,7 +81,30 @@ static bool read_status(const char *text, int *status)
 	return false;
 }
 
-/* NAME or, of an event of the connection manager, NAME=STATUS: a number, or an error. */
+static bool read_offset(const char *text, uint32_t *offset)
+{
+	unsigned long number;
+	char *end;
+
+	number = strtoul(text, &end, 10);
+	*offset = (uint32_t)number;
+	return *text >= '0' && *text <= '9' && !*end && number < UINT32_MAX;
+}
+
+/* What is behind the name: an offset, or of an event its status, which is a number or an error. */
+static bool read_detail(const char *text, struct sim_fault *fault)
+{
+	bool has_offset = fault->kind == SIM_FAULT_CHANGE && fault->value != SIM_CHANGE_SHORT &&
+			  fault->value != SIM_CHANGE_LONG;
+
+	if (!*text)
+		return !has_offset;
+	if (has_offset)
+		return read_offset(text + 1, &fault->offset);
+	return fault->kind == SIM_FAULT_EVENT && read_status(text + 1, &fault->status);
+}
+
+/* NAME or NAME=DETAIL. */
 static bool find_event(const char *name, struct sim_fault *fault)
 {
 	size_t i, length = strcspn(name, "=");
@@ -85,8 +115,7 @@ static bool find_event(const char *name, struct sim_fault *fault)
 		fault->kind = names[i].kind;
 		fault->value = names[i].value;
 		fault->status = names[i].status;
-		return !name[length] || (fault->kind == SIM_FAULT_EVENT &&
-					 read_status(name + length + 1, &fault->status));
+		return read_detail(name + length, fault);
 	}
 	return false;
 }
@@ -144,7 +173,9 @@ bool sim_read_fault(const char *argument, struct sim_fault *fault)
 	fault->number = strtoull(text, &end, 10);
 	if (end == text || !fault->number)
 		return false;
-	return !*end || (*end == ':' && find_name(end + 1, fault));
+	if (*end && (*end != ':' || !find_name(end + 1, fault)))
+		return false;
+	return (fault->kind == SIM_FAULT_CHANGE) == !strcmp(fault->call, SIM_MESSAGE);
 }
 
 bool sim_counts_call(const char *path, const char *name)
@@ -163,5 +194,15 @@ bool sim_read_sweep(const char *sweep, unsigned long long call, struct sim_fault
 	char text[sizeof(fault->text)];
 
 	snprintf(text, sizeof(text), "%.*s:%llu%s", (int)side, sweep, call, sweep + side);
+	return sim_read_fault(text, fault);
+}
+
+bool sim_sweeps_messages(const char *sweep, struct sim_fault *fault)
+{
+	size_t length = strlen(sweep), word = strlen(":" SIM_MESSAGE);
+	bool all = length > word && !strcmp(sweep + length - word, ":" SIM_MESSAGE);
+	char text[sizeof(fault->text)];
+
+	snprintf(text, sizeof(text), "%s%s:SHORT", sweep, all ? ":1" : "");
 	return sim_read_fault(text, fault);
 }

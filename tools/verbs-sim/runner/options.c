@@ -134,9 +134,9 @@ static int read_option(int option, struct sim_options *options)
 		return read_fault(options);
 	case 'w':
 		options->sweep = optarg;
-		return sim_read_sweep(optarg, 1, &fault)
+		return sim_read_sweep(optarg, 1, &fault) || sim_sweeps_messages(optarg, &fault)
 			       ? 0
-			       : refuse("--sweep %s: not S[:HOW]", optarg);
+			       : refuse("--sweep %s: not S[:HOW], nor S:message", optarg);
 	case 'a':
 		return sim_allow(options, optarg)
 			       ? 0
@@ -253,7 +253,8 @@ static int check_calls(const struct sim_options *options)
 	const struct sim_fault *fault;
 
 	for (fault = options->faults; fault < options->faults + options->n_faults; fault++) {
-		if (*fault->call && !sim_counts_call(options->library, fault->call))
+		if (*fault->call && fault->kind != SIM_FAULT_CHANGE &&
+		    !sim_counts_call(options->library, fault->call))
 			return refuse("--fail %s: no call %s is counted", fault->text, fault->call);
 	}
 	return 0;

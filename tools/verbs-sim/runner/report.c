@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Reports of a run: the line at its end, who sleeps if it does not end, and the line of JSON that
- * answers each step. See runner.h.
+ * Reports of a run: the line at its end, and who sleeps if it does not end. See runner.h.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -91,6 +90,19 @@ static void warn_of_real_time(void)
 	}
 }
 
+static void warn_of_message(const struct sim_fault *fault)
+{
+	if (fault->happened)
+		return;
+	sim_say("verbs-sim: --fail %s did not happen: ", fault->text);
+	if (fault->seen < fault->number)
+		sim_say("program %d received %llu messages\n", fault->program,
+			(unsigned long long)fault->seen);
+	else
+		sim_say("it changes nothing in a message of %u bytes%s\n", fault->length,
+			fault->most ? "" : " whose length is fixed");
+}
+
 /* A run whose fault did not happen has shown nothing. The last run of a sweep is one. */
 static void warn_of_faults(const struct sim_options *options)
 {
@@ -99,7 +111,9 @@ static void warn_of_faults(const struct sim_options *options)
 
 	for (; fault < sim_world->faults + options->n_faults && !options->sweep; fault++) {
 		calls = *fault->call ? fault->seen : sim_world->programs[fault->program].calls;
-		if (calls < fault->number)
+		if (fault->kind == SIM_FAULT_CHANGE)
+			warn_of_message(fault);
+		else if (calls < fault->number)
 			sim_say("verbs-sim: --fail %s did not happen: program %d made %llu such calls\n",
 				fault->text, fault->program, (unsigned long long)calls);
 	}
@@ -207,65 +221,4 @@ void sim_say_who_sleeps(void)
 	}
 	say_what_nobody_tells();
 	say_what_is_unread();
-}
-
-/* ---- The state of a run, as JSON ---- */
-
-static bool is_asleep(const struct sim_program *program)
-{
-	const struct sim_thread *thread = sim_world->threads;
-
-	for (; thread < sim_world->threads + sim_world->n_threads; thread++) {
-		if (thread->program == program && thread->state != SIM_THREAD_UNUSED &&
-		    thread->state != SIM_THREAD_ENDED &&
-		    (thread->state != SIM_THREAD_ASLEEP || thread->woken))
-			return false;
-	}
-	return true;
-}
-
-static int threads_of(const struct sim_program *program)
-{
-	const struct sim_thread *thread = sim_world->threads;
-	int n = 0;
-
-	for (; thread < sim_world->threads + sim_world->n_threads; thread++)
-		n += thread->program == program && thread->state != SIM_THREAD_UNUSED &&
-		     thread->state != SIM_THREAD_ENDED;
-	return n;
-}
-
-static void print_program(const struct sim_run *run, int number)
-{
-	const struct sim_program *program = &sim_world->programs[number];
-
-	printf("%s{\"status\": ", number ? ", " : "");
-	if (program->state == SIM_PROGRAM_ENDED)
-		printf("%d}", run->result->status[number]);
-	else
-		printf("null, \"pid\": %d, \"threads\": %d, \"calls\": %llu, \"runs\": %llu, "
-		       "\"asleep\": %s}",
-		       run->pids[number], threads_of(program), (unsigned long long)program->calls,
-		       (unsigned long long)program->runs, is_asleep(program) ? "true" : "false");
-}
-
-void sim_answer(const struct sim_run *run)
-{
-	struct sim_object *object;
-	int i, n, connected = 0;
-
-	printf("{\"ms\": %.6f, \"programs\": [", (double)sim_world->now_ns / 1e6);
-	for (i = 0; i < sim_world->n_programs; i++)
-		print_program(run, i);
-	printf("], \"objects\": {");
-	for (i = 0; i < SIM_KINDS; i++) {
-		n = 0;
-		SIM_EACH(object, (enum sim_kind)i)
-		n++;
-		printf("%s\"%s\": %d", i ? ", " : "", sim_kind_names[i], n);
-	}
-	SIM_EACH(object, SIM_QP)
-	connected += ((struct sim_qp *)object)->state == IBV_QPS_RTS;
-	printf("}, \"connected\": %d}\n", connected);
-	fflush(stdout);
 }

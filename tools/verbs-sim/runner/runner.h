@@ -44,7 +44,7 @@ struct sim_options {
 	uint32_t n_devices;
 	struct sim_fault faults[SIM_MOST_FAULTS];
 	int n_faults;
-	const char *sweep; /* "S[:HOW]": each call of program S in a run of its own; or NULL */
+	const char *sweep; /* "S[:HOW]" or "S:message[:N]": see sim_sweep; or NULL */
 	enum sim_leaks leaks;
 	struct sim_expected expected[SIM_MOST_EXPECTED];
 	int n_expected;
@@ -77,6 +77,7 @@ struct sim_result {
 	int signal[SIM_MOST_PROGRAMS];  /* that killed it, or 0 */
 	bool killed[SIM_MOST_PROGRAMS]; /* by the runner, as the run could not go on */
 	uint64_t calls[SIM_MOST_PROGRAMS];
+	struct sim_fault last_fault; /* of those that were asked for, as the run has left it */
 	int exit;
 };
 
@@ -144,6 +145,22 @@ bool sim_read_sweep(const char *sweep, unsigned long long call, struct sim_fault
 /* Read the arguments of --allow and --expect. They return false if it is none. */
 bool sim_allow(struct sim_options *options, const char *finding);
 bool sim_expect(struct sim_options *options, const char *text);
+
+/*
+ * Reads "S:message[:N]", the argument of --sweep, as a fault of the Nth message, by default the first.
+ */
+bool sim_sweeps_messages(const char *sweep, struct sim_fault *fault);
+
+/*
+ * --sweep: a run without a fault, and then one for each call of a program, in which that call fails,
+ * or one for each change of each message. It is as it should be if each program ends, by itself, and
+ * leaves nothing; its status may be any. Returns the first exit status that is not 0, or 121 only if
+ * no other is.
+ */
+int sim_sweep(const struct sim_options *options, uint64_t seed);
+
+/* Returns the worse of two exit statuses. 121 hides no other; of others, the first is the worse. */
+int sim_worse(int one, int other);
 
 /* Sets the exit status of the run in `result`, and lists in `left` what was not destroyed. */
 void sim_judge_run(const struct sim_options *options, struct sim_result *result, char *left,
@@ -224,7 +241,7 @@ void sim_end_waiting(struct sim_run *run);
 /* Prints on stderr in which call each thread is: report.c. */
 void sim_say_who_sleeps(void);
 
-/* Prints the state of the run on stdout, as one line of JSON: report.c. */
+/* Prints the state of the run on stdout, as one line of JSON: answer.c. */
 void sim_answer(const struct sim_run *run);
 
 /* ---- Streams: start.c ---- */

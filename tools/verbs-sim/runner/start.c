@@ -34,7 +34,10 @@ static void put_first(const char *name, const char *ours)
 
 static void set_environment(const struct sim_options *options, int number, int world_fd)
 {
+	static const char *const sanitizers[] = { "ASAN_OPTIONS", "LSAN_OPTIONS", "UBSAN_OPTIONS",
+						  "TSAN_OPTIONS" };
 	char text[64];
+	size_t i;
 
 	snprintf(text, sizeof(text), "/proc/%d/fd/%d", getppid(), world_fd);
 	setenv(SIM_WORLD_VARIABLE, text, 1);
@@ -42,6 +45,9 @@ static void set_environment(const struct sim_options *options, int number, int w
 	setenv(SIM_PROGRAM_VARIABLE, text, 1);
 	/* AddressSanitizer's runtime wants to be the first library, but also works behind ours. */
 	put_first("ASAN_OPTIONS", "verify_asan_link_order=0");
+	/* A program may end with any status then, but not with a report of a sanitizer. */
+	for (i = 0; options->sweep && i < sizeof(sanitizers) / sizeof(sanitizers[0]); i++)
+		put_first(sanitizers[i], "halt_on_error=1:abort_on_error=1");
 	if (number != options->gdb)
 		put_first("LD_PRELOAD", options->library);
 }

@@ -44,6 +44,7 @@ static const struct {
 	{ "unknown-opcode", post_unknown },
 	{ "fill", fill_memory },
 	{ "async-event", await_async_event },
+	{ "hold", hold },
 	{ "fork", fork_child },
 	{ "interrupted", be_interrupted },
 	{ "restarted", be_restarted },

@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import functools
+import json
 import signal
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,10 +29,10 @@ def skip_if_real(run: Run) -> None:
         pytest.skip("this machine shows real time to programs that read the processor's counter")
 
 
-def sweep(which: str, programs: list[list[str]]) -> tuple[int, list[str]]:
+def sweep(which: str, programs: list[list[str]], *options: str) -> tuple[int, list[str]]:
     """The exit status, and what verbs-sim printed."""
     words = [word for program in programs for word in [":::", *program]][1:]
-    argv = ["tools/verbs-sim/verbs-sim", "--quiet", "--sweep", which, "--", *words]
+    argv = ["tools/verbs-sim/verbs-sim", "--quiet", *options, "--sweep", which, "--", *words]
     done = subprocess.run(argv, cwd=TOP, capture_output=True, text=True, timeout=120, check=False)
     return done.returncode, [line for line in done.stderr.splitlines() if line.startswith("verbs-sim:")]
 
@@ -42,6 +44,15 @@ def steps(tmp_path: Path, *lines: str, seed: int = 1) -> Run:
     argv = ["tools/verbs-sim/verbs-sim", "--seed", str(seed), "--steps", str(file)]
     done = subprocess.run(argv, cwd=TOP, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False)
     return read(argv, done.returncode, done.stdout, done.stderr)
+
+
+def answers(lines: list[str], *options: str) -> list[dict[str, Any]]:
+    """What verbs-sim says of the run after each step."""
+    argv = ["tools/verbs-sim/verbs-sim", *options, "--steps", "-"]
+    done = subprocess.run(argv, cwd=TOP, input="\n".join([*lines, ""]), capture_output=True, text=True, timeout=300, check=False)
+    said = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{"ms"')]
+    assert len(said) == len(lines), done.stderr
+    return said
 
 
 def ends(question: str, device: str, *options: str) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from running import skip_if_real, steps, sweep
+from running import answers, skip_if_real, steps, sweep
 from verbs_sim import TOP, Run, simulate
 
 
@@ -363,3 +363,16 @@ def test_a_step_sees_each_line_on_stdout(tmp_path: Path) -> None:
     """Though it is a file, of which C's library would make a block-buffered stream."""
     run = steps(tmp_path, f"start {ODD} await-sigterm", "until 0 out 1 ready", "signal 0 SIGKILL")
     assert (run.exit, run.out) == (137, "ready\n"), run.why()
+
+
+def test_what_a_program_holds() -> None:
+    """At each second: how much more than at first, of its heap, descriptors and registered memory."""
+    said = answers([f"start {ODD} hold", "wait 1", "wait 1.5", "wait 1", "wait 1", "wait 1", "end"])
+    holds = [run["programs"][0] for run in said[1:-1]]
+    first, small, large, locked, last = holds
+    assert small["heap_blocks"] == large["heap_blocks"] == first["heap_blocks"] + 2
+    assert 1024 + 25 <= small["heap_bytes"] - first["heap_bytes"] < 1024 + 25 + 32
+    assert 2048 - 16 <= large["heap_bytes"] - small["heap_bytes"] <= 2048 + 16
+    assert [one["descriptors"] - first["descriptors"] for one in holds] == [0, 0, 1, 1, 0]
+    assert [one["locked_bytes"] for one in holds] == [0, 0, 0, 2000, 0] and {one["threads"] for one in holds} == {1}
+    assert (last["heap_blocks"], last["heap_bytes"]) == (first["heap_blocks"], first["heap_bytes"])

@@ -15,6 +15,11 @@
 #define MOST_MTU        4096
 #define ROCE_UDP_HEADER 8
 
+static uint32_t mtu_of(const struct sim_qp *qp)
+{
+	return 128u << qp->pd->context->device->ports[qp->attr.port_num - 1].mtu;
+}
+
 static bool is_multicast(const union ibv_gid *gid)
 {
 	if (IN6_IS_ADDR_V4MAPPED((const struct in6_addr *)gid))
@@ -105,13 +110,13 @@ static void write_header(const struct sim_qp *qp, const struct sim_request *requ
 }
 
 static void complete(struct sim_qp *peer, const struct sim_recv *recv, const struct sim_qp *qp,
-		     const struct sim_request *request, enum ibv_wc_status status)
+		     const struct sim_request *request, uint32_t length, enum ibv_wc_status status)
 {
 	struct ibv_wc wc = {
 		.wr_id = recv->wr_id,
 		.status = status,
 		.opcode = IBV_WC_RECV,
-		.byte_len = request->length + SIM_GRH,
+		.byte_len = length + SIM_GRH,
 		.qp_num = peer->object.number,
 		.src_qp = qp->object.number,
 		.slid = qp->pd->context->device->ports[qp->attr.port_num - 1].lid,
@@ -121,34 +126,42 @@ static void complete(struct sim_qp *peer, const struct sim_recv *recv, const str
 	if (request->opcode == IBV_WR_SEND_WITH_IMM) {
 		wc.wc_flags |= IBV_WC_WITH_IMM;
 		wc.imm_data = request->imm;
+		sim_receive(peer->object.program, &wc.imm_data, sizeof(wc.imm_data), SIM_FIXED);
 	}
 	sim_complete(peer->recv_cq, &wc, status || request->flags & IBV_SEND_SOLICITED);
 }
 
-/*
- * A receive without room for the header and the data ends the QP; on Linux 6.12 it stays, and the
- * datagram is lost.
- */
+/* There is no receive; or, on Linux 6.12, none with room for the header and the data. */
+static bool is_lost(const struct sim_qp *peer, const struct sim_recv *next, uint32_t length)
+{
+	return !next || (sim_qp_traits(peer)->drops_too_long && !sim_fits(next, length + SIM_GRH));
+}
+
+/* A receive without room ends the QP, if the datagram is not lost. */
 static void arrive(struct sim_qp *peer, const struct sim_qp *qp, const struct sim_request *request)
 {
 	static uint8_t data[SIM_GRH + MOST_MTU];
 	const struct sim_recv *next = sim_next_recv(peer);
-	bool fits = next && sim_fits(next, request->length + SIM_GRH);
 	enum ibv_wc_status status = IBV_WC_SUCCESS;
+	uint32_t length = request->length;
 	struct sim_recv *recv;
+	bool fits;
 
-	if (!next || (!fits && sim_qp_traits(peer)->drops_too_long))
+	if (is_lost(peer, next, length))
+		return;
+	write_header(qp, request, data);
+	memcpy(data + SIM_GRH, request->data, length);
+	length = sim_receive(peer->object.program, data + SIM_GRH, length, mtu_of(qp));
+	if (is_lost(peer, next, length))
 		return;
 	recv = sim_take_recv(peer);
-	write_header(qp, request, data);
-	memcpy(data + SIM_GRH, request->data, request->length);
+	fits = sim_fits(recv, length + SIM_GRH);
 	if (!fits)
 		status = sim_qp_traits(peer)->too_long_here;
-	else if (sim_scatter(sim_recv_pd(peer), recv->sge, recv->num_sge, data,
-			     request->length + SIM_GRH))
+	else if (sim_scatter(sim_recv_pd(peer), recv->sge, recv->num_sge, data, length + SIM_GRH))
 		status = sim_qp_traits(peer)->bad_recv_key;
 	status = sim_judge(peer->object.program, status);
-	complete(peer, recv, qp, request, status);
+	complete(peer, recv, qp, request, length, status);
 	sim_free(recv);
 	if (status)
 		sim_fail_qp(peer);
@@ -167,8 +180,7 @@ void sim_send_datagram(struct sim_qp *qp, const struct sim_request *request)
 	struct sim_qp *peer;
 	int times;
 
-	if (request->length > 128u << device->ports[qp->attr.port_num - 1].mtu ||
-	    qp->object.program->silent)
+	if (request->length > mtu_of(qp) || qp->object.program->silent)
 		return;
 	SIM_EACH(object, SIM_QP)
 	{

@@ -7,14 +7,15 @@
 
 /* The receive of a message that arrived, or that was too long for it. */
 static void complete_recv(struct sim_qp *qp, const struct sim_recv *recv,
-			  const struct sim_request *request, enum ibv_wc_status status)
+			  const struct sim_request *request, uint32_t length,
+			  enum ibv_wc_status status)
 {
 	struct ibv_wc wc = {
 		.wr_id = recv->wr_id,
 		.status = status,
 		.opcode = request->opcode == IBV_WR_RDMA_WRITE_WITH_IMM ? IBV_WC_RECV_RDMA_WITH_IMM
 									: IBV_WC_RECV,
-		.byte_len = request->length,
+		.byte_len = length,
 		.qp_num = qp->object.number,
 	};
 
@@ -24,6 +25,7 @@ static void complete_recv(struct sim_qp *qp, const struct sim_recv *recv,
 	} else if (request->opcode != IBV_WR_SEND) {
 		wc.wc_flags = IBV_WC_WITH_IMM;
 		wc.imm_data = request->imm;
+		sim_receive(qp->object.program, &wc.imm_data, sizeof(wc.imm_data), SIM_FIXED);
 	}
 	sim_complete(qp->recv_cq, &wc, status || request->flags & IBV_SEND_SOLICITED);
 }
@@ -70,6 +72,7 @@ void sim_take_message(struct sim_qp *qp, struct sim_qp *peer, struct sim_request
 	bool carries = request->opcode != IBV_WR_RDMA_WRITE_WITH_IMM;
 	struct sim_recv *recv = peer->torn ? peer->torn : sim_take_recv(peer);
 	enum ibv_wc_status status = IBV_WC_SUCCESS;
+	uint32_t length = request->length;
 	bool fits;
 
 	peer->torn = NULL;
@@ -82,16 +85,18 @@ void sim_take_message(struct sim_qp *qp, struct sim_qp *peer, struct sim_request
 	}
 	if (carries && has_only_begun(qp, peer, request, recv))
 		return;
-	fits = !carries || sim_fits(recv, request->length);
+	if (carries)
+		length = sim_receive(peer->object.program, request->data, length, length + 1);
+	fits = !carries || sim_fits(recv, length);
 	if (!fits)
 		status = sim_qp_traits(peer)->too_long_here;
-	else if (carries && sim_scatter(sim_recv_pd(peer), recv->sge, recv->num_sge, request->data,
-					request->length))
+	else if (carries &&
+		 sim_scatter(sim_recv_pd(peer), recv->sge, recv->num_sge, request->data, length))
 		status = sim_qp_traits(peer)->bad_recv_key;
 	else if (request->opcode == IBV_WR_SEND_WITH_INV && sim_invalidate(peer, request->rkey))
 		status = IBV_WC_REM_INV_REQ_ERR;
 	status = sim_judge(peer->object.program, status);
-	complete_recv(peer, recv, request, status);
+	complete_recv(peer, recv, request, length, status);
 	sim_free(recv);
 	if (status == IBV_WC_REM_INV_REQ_ERR) /* of a key, which only the receiver knows */
 		sim_fail_peer(qp, peer, request);

@@ -124,8 +124,11 @@ int sim_access(struct sim_qp *peer, struct sim_request *request)
 		return EOPNOTSUPP;
 	if (!is_allowed(peer, request, &address))
 		return EACCES;
-	if (!request->n_pieces)
+	if (!request->n_pieces) {
 		divide(request);
+		if (request->length && !sim_brings_data(request))
+			sim_receive(program, request->data, request->length, SIM_FIXED);
+	}
 	ret = sim_is_atomic(request->opcode) ? operate(program, address, request, request->data)
 					     : move_piece(peer, address, request);
 	sim_wake(program, sim_memory);

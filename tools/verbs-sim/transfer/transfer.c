@@ -49,6 +49,8 @@ static void reach_memory(struct sim_qp *qp, struct sim_qp *peer, struct sim_requ
 		sim_refuse_access(qp, peer, request, ret);
 		return;
 	}
+	if (sim_brings_data(request))
+		sim_receive(qp->object.program, request->data, request->length, SIM_FIXED);
 	if (sim_brings_data(request) &&
 	    sim_scatter(qp->pd, request->sge, request->num_sge, request->data, request->length)) {
 		sim_finish(qp, request, sim_qp_traits(qp)->bad_sink);

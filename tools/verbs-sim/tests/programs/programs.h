@@ -16,6 +16,7 @@ int use_after_end(void);
 int post_unknown(void);
 int fill_memory(void);
 int await_async_event(void);
+int hold(void);
 
 /* ---- time.c ---- */
 

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <rdma/rdma_cma.h>
@@ -41,6 +42,37 @@ int print_room(void)
 	printf("%d %u %u\n", cq->cqe, attr.cap.max_send_wr, attr.cap.max_recv_wr);
 	return ibv_destroy_qp(qp) || ibv_destroy_cq(cq) || ibv_dealloc_pd(pd) ||
 	       ibv_close_device(context);
+}
+
+/* Holds other things each second, and at last what it began with. */
+int hold(void)
+{
+	struct ibv_device **devices = ibv_get_device_list(NULL);
+	struct ibv_context *context = ibv_open_device(devices[0]);
+	struct ibv_pd *pd = ibv_alloc_pd(context);
+	void *block = malloc(10000), *moved, *aligned;
+	struct ibv_mr *mr;
+	int fd, i;
+
+	free(block);
+	sleep(2);
+	block = strdup("a block of the C library");
+	aligned = aligned_alloc(64, 1024);
+	sleep(1);
+	moved = realloc(aligned, 3 * 1024);
+	fd = dup(STDIN_FILENO);
+	sleep(1);
+	mr = ibv_reg_mr(pd, moved, 2000, IBV_ACCESS_LOCAL_WRITE);
+	sleep(1);
+	ibv_dereg_mr(mr);
+	close(fd);
+	free(moved);
+	free(block);
+	for (i = 0; i < 100; i++)
+		free(calloc(i, 3));
+	sleep(1);
+	ibv_free_device_list(devices);
+	return ibv_dealloc_pd(pd) || ibv_close_device(context);
 }
 
 /* A QP for which there is no memory, and as many SRQs as there is memory for, twice. */

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""A server that has served twelve clients, one after the other, holds as much as after two: descriptors, threads, heap and registered
+memory. What a cache or a pool takes, it has taken by then.
+
+Contract: at each look no client is there. verbs-sim has the figures from the kernel, its ledger, and calls of malloc(3).
+"""
+
+from __future__ import annotations
+
+import pytest
+from running import answers
+from sim.simulation import ADDRESS
+from sim.test_crowd import MEMBERS, Crowd
+
+FIRST, LAST = 2, 12
+HOLDS = ("threads", "descriptors", "heap_blocks", "heap_bytes", "locked_bytes")
+
+
+@pytest.mark.parametrize("crowd, transport", MEMBERS)
+def test_nothing_is_kept_of_a_client(crowd: Crowd, transport: list[str]) -> None:
+    client = crowd.honest.replace("-w 90", "").format(a=ADDRESS)
+    lines = [f"start {crowd.server.format(a=ADDRESS)}", "wait 1"]
+    for number in range(1, LAST + 1):
+        lines += [f"start {client}", f"wait 60 {number}", "wait 30"]
+    states = answers([*lines, "end"], *transport)[1:-1:3]
+    assert all(client["status"] == 0 for client in states[-1]["programs"][1:]), lines
+    first, last = ({key: states[number]["programs"][0][key] for key in HOLDS} for number in (FIRST, LAST))
+    assert first == last, f"from {FIRST} to {LAST} clients it grows"

@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Hostile bytes: each message that a server or its client receives arrives once with each word of its first 64 bytes changed, and
+shorter, and longer. The program has AddressSanitizer, and ends by itself; it says in one line what is wrong, and
+the next client is served.
+
+Contract: the server of a row has two clients, one after the other, and the messages of the first are changed.
+To add a pair, add it to PAIRS; a server of test_crowd.py is there already.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from dataclasses import dataclass
+
+import pytest
+from sim.simulation import ADDRESS, SIDES, TOP, TRANSPORTS, Run, read, simulate
+from sim.test_crowd import CROWDS
+
+SANITIZED = "build/tests/sanitized"
+LATER = "build/tests/sim/programs later 60"
+RESULTS = re.compile(r"listening|\d+ (lines|messages|blocks|clients)|the other side has no more to say")
+REPORT = re.compile(r"Sanitizer|runtime error")
+STREAMED = "<tools/verbs-sim/Makefile"
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A server and a client of it; {a} is the server's address."""
+
+    server: str
+    client: str
+    again: bool = True  # the server serves more than one client
+    transports: str = "RoCE iWARP"
+    words: int = 1  # lines, at most, in which a program says what is wrong
+    waits: bool = False  # the two wait for each other if the mark of the end is no longer one: an input may pause
+
+
+def stage(name: str, server: str = "-q -n 0", client: str = "-q -v -c 2 -s 16", **how: object) -> Pair:
+    """One that is not among the crowds."""
+    return Pair(f"{name}/server {server} -a {{a}}", f"{name}/client {client} -a {{a}}", **how)  # type: ignore[arg-type]
+
+
+def few(client: str) -> str:
+    """As this client, but few messages, small ones; a peer that says nothing is not waited for longer than its server does."""
+    if "pubsub" not in client:  # whose server has records of 64 bytes
+        client = client.replace("-s 64", "-s 16")
+    client = client.replace("-w 90", "--timeout 5").replace(" --lock", "")  # which has a pair of its own
+    return re.sub("-c (20|100)", "-c 2", client.replace("12321 20", "12321 2"))
+
+
+# A count is wrong, and so is the sum of all; the server has left, and why it had to.
+TWO_FACTS = ("count-atomic-1", "plain/echo_server")
+PAIRS = {
+    **{name: Pair(crowd.server.replace("-c 20 -s 64", "-c 2 -s 16"), few(crowd.honest), transports="RoCE" if crowd.roce_only else "RoCE iWARP", words=1 + (name in TWO_FACTS)) for name, crowd in CROWDS.items()},
+    # A client that does not learn that it has got the lock leaves with it: the server says so, and nobody else is served.
+    "count-atomic-1 --lock": stage("beyond/count-atomic-1", "-q -n 0 --timeout 5", "-q -v -c 2 --lock --timeout 5", again=False, transports="RoCE", words=3),
+    "ping-ep-0": Pair("beyond/ping-ep-0/server -c 2 -s 16", "beyond/ping-ep-0/client -c 2 -s 16 -a {a}", again=False),
+    "ping-rc-0": stage("beyond/ping-rc-0", "-q -c 2 -s 16", again=False, transports="RoCE"),
+    "ping-ud-0": Pair("beyond/ping-ud-0/server -a {a}", "beyond/ping-ud-0/client -c 2 -a {a}", transports="RoCE"),
+    "mcast-ud-0": Pair("beyond/mcast-ud-0/client 224.1.2.3 {a}", "beyond/mcast-ud-0/server 224.1.2.3 {a} 3", again=False, transports="RoCE"),
+    "talk-rdma-0": Pair(f"beyond/talk-rdma-0/server -a {{a}} {STREAMED}", f"beyond/talk-rdma-0/client -a {{a}} {STREAMED}", again=False, words=2),
+    "stream": Pair("build/examples/stream_server {a}", f"build/examples/stream_client {{a}} {STREAMED}", again=False, waits=True),
+    "write": Pair("build/examples/write_server {a}", f"build/examples/write_client {{a}} {STREAMED}", again=False),
+    "loop": Pair("build/examples/echo_server {a}", "build/examples/loop_client {a} 12321 2"),
+    "memory": Pair("build/examples/epoll_server {a}", "build/examples/memory_client {a} 12321 tools/verbs-sim/Makefile"),
+    "extended": Pair("build/examples/plain/echo_server {a}", "build/examples/plain/extended_client {a} 12321 2", transports="RoCE"),
+    "ping-mt-4": Pair("build/examples/store_server {a}", "build/beyond/ping-mt-4/client {a} cq 2 3"),
+}
+
+
+def programs(pair: Pair, side: int) -> list[list[str]]:
+    """The side has the sanitizer."""
+    lines = [pair.server, pair.client, *([f"{LATER} {pair.client}"] if pair.again else [])]
+    lines[side] = f"{SANITIZED}/{lines[side]}"
+    lines = [line.format(a=ADDRESS) for line in lines]
+    return [["sh", "-c", f"exec {line}"] if "<" in line else line.split() for line in lines]
+
+
+def runs_of(pair: Pair, side: int, transport: str, number: int) -> list[Run]:
+    """Those of a sweep in which the message was changed."""
+    words = [word for program in programs(pair, side) for word in [":::", *program]][1:]
+    argv = ["tools/verbs-sim/verbs-sim", *TRANSPORTS[transport], "--patience", "90", "--sweep", f"{side}:message:{number}", "--", *words]
+    done = subprocess.run(argv, cwd=TOP, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=600, check=False)
+    *texts, last = re.split(r"^(?=verbs-sim: (?:status|\d+ changes|all sleep|it does not))", done.stderr, flags=re.MULTILINE)
+    assert "changes of messages" in last, done.stderr
+    runs, said = [], ""
+    for text in texts:
+        line, newline, rest = text.partition("\n")
+        if text.startswith("verbs-sim: "):
+            runs.append(read(argv, done.returncode, done.stdout, said + line))
+            said = rest
+        else:
+            said += text
+    return [run for run in runs if run.fault]
+
+
+def received(pair: Pair, side: int, transport: str) -> int:
+    """How many messages of its first peer the side receives."""
+    run = simulate(programs(pair, side), *TRANSPORTS[transport], "--patience", "90", "--fail", f"{side}:message:1000000:SHORT")
+    assert not any(run.statuses) and not run.exit, run.why()
+    (number,) = re.findall(r"received (\d+) messages", run.err)
+    return int(number) // (2 if pair.again and not side else 1)
+
+
+def judge(pair: Pair, side: int, run: Run) -> None:
+    """A run with one change."""
+    if pair.waits and {*run.statuses} == {128 + 15}:  # told to stop
+        assert "arrived with LONG" in run.fault and not REPORT.search(run.err), run.why()
+        return
+    assert not REPORT.search(run.err) and not run.reason and run.left == "nothing" and not run.wrong, run.why()
+    assert {*run.statuses} <= {0, 1} and not {*run.told} - {0}, run.why()
+    assert not pair.again or not run.statuses[0] and not run.statuses[2], f"the next is not served\n{run.why()}"
+    said = re.findall(rf"^(?:\S*/)?{re.escape(pair_program(pair, side))}: (.*)$", run.err, re.MULTILINE)
+    words = [line for line in said if not RESULTS.match(line)]
+    assert len(words) <= pair.words and (words or not run.statuses[side]), f"it says this: {words}\n{run.why()}"
+
+
+def pair_program(pair: Pair, side: int) -> str:
+    """The name that it gives itself."""
+    path = (pair.server, pair.client)[side].split()[0]
+    if "ping-mt-4" in path:
+        return "ping-mt-4"
+    return path.rpartition("/")[2] if "examples" in path else "/".join(path.split("/")[-2:])
+
+
+ROWS = [
+    pytest.param(pair, transport, side, id=f"{name}-{transport}-{SIDES[side]}")
+    for name, pair in PAIRS.items()
+    for transport in pair.transports.split()
+    for side in (0, 1)
+    if (name, side) != ("mcast-ud-0", 1)  # which receives nothing
+]
+
+
+def change_each(pair: Pair, transport: str, side: int, first: int) -> None:
+    """Each change of the messages from `first` on: of many of the same kind, of the first three and the last."""
+    number = received(pair, side, transport)
+    for message in {1, 2, 3, number} & {*range(min(first, number), number + 1)}:
+        for run in runs_of(pair, side, transport, message):
+            judge(pair, side, run)
+
+
+@pytest.mark.parametrize("pair, transport, side", [row for row in ROWS if row.values[2] == (row.values[1] == "iWARP")])
+def test_each_change_of_messages(pair: Pair, transport: str, side: int) -> None:
+    """To servers over RoCE, but for the request, which is the same in most pairs; and to clients over iWARP."""
+    change_each(pair, transport, side, 1 if side else 2)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("pair, transport, side", ROWS)
+def test_each_change_of_each_message(pair: Pair, transport: str, side: int) -> None:
+    change_each(pair, transport, side, 1)
+
+
+# Changes of the count and the size that a client announces, of 2 and 16, after which a server must not serve it.
+NONSENSE = [f"{how}={at}" for how, at in (("ONES", 0), ("ZERO", 4), ("ONES", 8), ("MORE", 8), ("ONES", 12), ("ZERO", 12))]
+BUFFERS = [f"{how}={at}" for how, at in (("ONES", 16), ("MORE", 16), ("ONES", 20), ("ZERO", 20))]  # of a stream
+
+
+ANNOUNCED = [*((name, change) for name in ("ping-sr-1", "ping-sr-4", "ping-rdma-1") for change in NONSENSE), *(("blast-sr-2", change) for change in NONSENSE + BUFFERS)]
+
+
+@pytest.mark.parametrize("name, change", ANNOUNCED)
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_what_a_client_announces_is_refused(name: str, transport: str, change: str) -> None:
+    """In a line, and both sides say why; the next is served."""
+    run = simulate(programs(PAIRS[name], 0), *TRANSPORTS[transport], "--fail", f"0:message:1:{change}")
+    assert run.statuses == [0, 1, 0] and run.fault, run.why()
+    assert run.err.count("client refused: ") == run.err.count("refused us: it takes ") == 1, run.why()
+
+
+@pytest.mark.parametrize("change, said", [("ZERO=0", "it gave no reason"), ("ONES=4", "it gave no reason"), ("FLIP=7", "for a reason unknown here (252)"), ("ONES=8", "it takes messages of 1 to 18446744069414584328 bytes (-s)"), ("SHORT", "it gave no reason")])
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_a_refusal_that_makes_no_sense(transport: str, change: str, said: str) -> None:
+    """On RoCE nothing is shorter."""
+    client = [f"{SANITIZED}/ping-sr-1/client", "-q", "-c", "2", "-s", "16", "-a", ADDRESS]
+    run = simulate([["ping-sr-1/server", "-q", "--max-size", "8", "-a", ADDRESS], client], *TRANSPORTS[transport], "--fail", f"1:message:1:{change}")
+    assert run.statuses[1] == 1 and not REPORT.search(run.err) and run.told == [0], run.why()
+    assert f"refused us: {said}\n" in run.err or (change == "SHORT" and transport == "RoCE" and not run.fault), run.why()
+
+
+@pytest.mark.parametrize("change, said", [("MORE=0", "the server returned 4294967298, and has 2 to return"), ("ONES=4", "the server returned 4294967295, and has 2"), ("SHORT", "the server's message has 7 bytes, not 8"), ("MORE=4", "the server returned 3, and has 2")])
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_credits_that_are_wrong(transport: str, change: str, said: str) -> None:
+    """More than there are, or another length."""
+    run = simulate(programs(PAIRS["blast-sr-2"], 1), *TRANSPORTS[transport], "--fail", f"1:message:2:{change}")
+    assert run.statuses == [0, 1, 0] and f"blast-sr-2/client: bad credits: {said}" in run.err and run.fault, run.why()
+
+
+# The messages before are private data, and of ping-rdma-3 where its buffer is.
+ECHOES = [("ping-sr-0", "6:FLIP=63", 63), ("ping-sr-3", "6:FLIP=0", 0), ("beyond/ping-rdma-3", "7:FLIP=63", 63), ("beyond/ping-rdma-3", "7:FLIP=0", 0)]
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+@pytest.mark.parametrize("name, change, byte", ECHOES)
+def test_the_fifth_message_comes_back_changed(name: str, change: str, byte: int, transport: str) -> None:
+    """With -v the client says which byte it is."""
+    server = [f"{name}/server", "-q", "-a", ADDRESS, *(["-c", "9"] if name == "ping-sr-0" else [])]
+    run = simulate([server, [f"{name}/client", "-q", "-v", "-c", "9", "-a", ADDRESS]], *TRANSPORTS[transport], "--fail", f"1:message:{change}")
+    assert run.statuses[1] == 1 and re.search(rf"client: message 4: byte {byte} is ", run.err), run.why()
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+@pytest.mark.parametrize("change", ["3:FLIP=0", "4:FLIP=7", "4:ONES=4"], ids=["text", "sum", "length"])
+def test_a_line_that_is_not_what_its_mark_says(change: str, transport: str) -> None:
+    """Its text, its sum, or a length that is more than its slot has: nobody hears it."""
+    server = [f"{SANITIZED}/beyond/talk-rdma-0/server", "-a", ADDRESS]  # which says nothing
+    run = simulate([server, programs(PAIRS["talk-rdma-0"], 0)[1]], *TRANSPORTS[transport], "--fail", f"0:message:{change}")
+    assert run.statuses == [0, 1] and run.fault and not REPORT.search(run.err), run.why()
+    assert "line 1 is not in the other side's memory as it was written" in run.err and "server: 0 lines said, 0 heard" in run.err, run.why()
