@@ -203,31 +203,32 @@ static inline struct ibv_qp *create_qp_of(struct end *end, enum ibv_qp_type type
 	return ibv_create_qp(end->pd, &init);
 }
 
-/* `attr` has a path, access flags, depths and a timeout. */
-static inline void make_ready(struct ibv_qp *qp, uint32_t peer, struct ibv_qp_attr attr)
+/* `attr` has a path, access flags, depths and a timeout. Returns what ibv_modify_qp does. */
+static inline int bring_up(struct ibv_qp *qp, uint32_t peer, struct ibv_qp_attr attr)
 {
-	int of_rc = qp->qp_type == IBV_QPT_RC;
+	int of_rc = qp->qp_type == IBV_QPT_RC, ret;
 
 	attr.dest_qp_num = peer;
 	attr.pkey_index = 0;
 	attr.rq_psn = attr.sq_psn = 0;
 	attr.qp_state = IBV_QPS_INIT;
-	must(!ibv_modify_qp(qp, &attr,
-			    IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS),
-	     "INIT");
+	ret = ibv_modify_qp(qp, &attr,
+			    IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
 	attr.qp_state = IBV_QPS_RTR;
-	must(!ibv_modify_qp(qp, &attr,
-			    IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
-				    IBV_QP_RQ_PSN |
-				    (of_rc ? IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER : 0)),
-	     "RTR");
+	if (!ret)
+		ret = ibv_modify_qp(
+			qp, &attr,
+			IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+				IBV_QP_RQ_PSN |
+				(of_rc ? IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER : 0));
 	attr.qp_state = IBV_QPS_RTS;
-	must(!ibv_modify_qp(qp, &attr,
-			    IBV_QP_STATE | IBV_QP_SQ_PSN |
-				    (of_rc ? IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_TIMEOUT |
-						     IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY
-					   : 0)),
-	     "RTS");
+	if (!ret)
+		ret = ibv_modify_qp(qp, &attr,
+				    IBV_QP_STATE | IBV_QP_SQ_PSN |
+					    (of_rc ? IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_TIMEOUT |
+							     IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY
+						   : 0));
+	return ret;
 }
 
 /*
@@ -256,8 +257,9 @@ static inline bool pair_anew(struct ends *e, enum ibv_qp_type type, int access, 
 	must(e->server.id->qp, "ibv_create_qp");
 	attr.max_rd_atomic = reads;
 	attr.max_dest_rd_atomic = answers;
-	make_ready(qp, e->server.id->qp->qp_num, attr);
-	make_ready(e->server.id->qp, qp->qp_num, attr);
+	must(!bring_up(qp, e->server.id->qp->qp_num, attr) &&
+		     !bring_up(e->server.id->qp, qp->qp_num, attr),
+	     "ibv_modify_qp");
 	return true;
 }
 

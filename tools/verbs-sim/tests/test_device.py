@@ -73,7 +73,7 @@ def test_what_a_device_has_answered_makes_it(kind: str, other: str, tmp_path: Pa
     """The file of make probe, read by a device of another kind, in whose place each answer is what it was."""
     run = simulate([["tools/verbs-sim/tests/probe/ask", "build/tests/probe", ADDRESS, str(tmp_path / "file")]], "--device", kind)
     assert not run.exit and (tmp_path / "file").read_text().startswith("device rxe0\nkernel Linux "), run.why()
-    for question in "attributes caps pool pool-torn solicited accept reject leave bad-key region-gone too-long".split():
+    for question in "attributes caps pool pool-torn solicited accept reject leave bad-key region-gone too-long edges".split():
         assert answers(question, f"{other}={tmp_path}/file") == answers(question, kind)
     assert answers("bad-key", other) != answers("bad-key", kind)
 
@@ -91,6 +91,36 @@ def test_partition_keys_of_its_ports(device: str, places: str) -> None:
 
 def test_a_partition_key_that_cannot_be_found() -> None:
     assert ends("pkeys", "roce", "--fail", "0:ibv_get_pkey_index:1") == "-1 -1 -1 No such file or directory\n"
+
+
+# What is granted, and refused, if there is so much of it. The connection of the probe has some, and librdmacm a PD.
+MOST = {
+    "max_qp": (6, "max_qp: 4 more, then Cannot allocate memory"),
+    "max_cq": (6, "max_cq: 4 more, then Cannot allocate memory"),
+    "max_mr": (6, "max_mr: 4 more, then Cannot allocate memory"),
+    "max_pd": (6, "max_pd: 3 more, then Cannot allocate memory"),
+    "max_srq": (6, "max_srq: 5 more, then Cannot allocate memory"),
+    "max_qp_wr": (64, "sends, 64 of 64: Success; sends, 65 of 64: Invalid argument; receives, 64 of 64: Success; receives, 65 of 64: Invalid argument"),
+    "max_cqe": (64, "entries of a CQ, 64 of 64: Success; entries of a CQ, 65 of 64: Invalid argument"),
+    "max_sge": (4, "pieces of a send, 4 of 4: Success; pieces of a send, 5 of 4: Invalid argument; pieces of a receive, 4 of 4: Success; "
+                "pieces of a receive, 5 of 4: Invalid argument; pieces of a pool, 4 of 4: Success; pieces of a pool, 5 of 4: Invalid argument"),
+    "max_srq_wr": (63, "receives of a pool, 63 of 63: Success; receives of a pool, 64 of 63: Invalid argument"),
+    "max_rd_atom": (4, "READs, 4 of 4: Success; READs, 5 of 4: Invalid argument"),
+    "max_inline": (64, "bytes inline: 64"),
+}  # fmt: skip
+
+
+def test_each_limit_has_a_row() -> None:
+    """But max_message, by which nothing is refused."""
+    names = re.findall(r'^\tTRAIT\("(max_\w+)"', (TOP / "tools/verbs-sim/device/traits.c").read_text(), re.MULTILINE)
+    assert {*names} - {"max_message"} == {*MOST}
+
+
+@pytest.mark.parametrize("limit", MOST)
+def test_as_much_as_there_is_and_one_more(limit: str) -> None:
+    n, due = MOST[limit]
+    said = answers("limits", f"roce,{limit}={n}")
+    assert {*due.split("; ")} <= {*said}, said
 
 
 @pytest.mark.parametrize(
