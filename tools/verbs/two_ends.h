@@ -45,6 +45,7 @@ struct ends {
 	struct rdma_conn_param param; /* of both */
 	int cq_entries;               /* of the client's CQ; 0: enough */
 	int receives;                 /* of 4 KiB, that the server posts before it accepts */
+	int client_receives;          /* and the client before it connects */
 	bool pooled;                  /* the server's receives are in a shared receive queue */
 	/* Called with the connect request before its ack, and just after; or NULL. */
 	void (*on_request)(struct rdma_cm_event *event);
@@ -181,11 +182,15 @@ static inline void accept_request(struct ends *ends)
 /* Returns when both ends know that they are connected. */
 static inline void connect_ends(struct ends *ends, struct sockaddr_in *address)
 {
+	int i;
+
 	ends->events = rdma_create_event_channel();
 	must(ends->events, "rdma_create_event_channel");
 	ends->listener = listen_at(ends->events, address, 4);
 	equip(&ends->client, "client", resolve(ends->events, (struct sockaddr *)address),
 	      ends->cq_entries, false);
+	for (i = 0; i < ends->client_receives; i++)
+		must(!post_recv(&ends->client, 4096), "ibv_post_recv");
 	must(!rdma_connect(ends->client.id, &ends->param), "rdma_connect");
 	accept_request(ends);
 	await_event(ends->events, RDMA_CM_EVENT_ESTABLISHED);
