@@ -279,12 +279,18 @@ static void private_data_after_ack(int guilty)
 	disconnect();
 }
 
-static void refuse_client(struct rdma_event_channel *events, struct rdma_cm_id *listener)
+static void refuse_client(struct rdma_event_channel *events, struct rdma_cm_id *listener, bool last)
 {
 	struct rdma_cm_id *id = resolve(events, rdma_get_local_addr(listener));
+	static struct ibv_pd *pd; /* of all */
+	static struct ibv_cq *cq;
+	struct ibv_qp_init_attr init = { .qp_type = IBV_QPT_RC, .cap = { 1, 1, 1, 1, 0 } };
 	struct rdma_cm_event *event;
 	struct rdma_cm_id *asked;
 
+	pd = pd ? pd : ibv_alloc_pd(id->verbs);
+	init.send_cq = init.recv_cq = cq = cq ? cq : ibv_create_cq(id->verbs, 1, NULL, NULL, 0);
+	must(!rdma_create_qp(id, pd, &init), "rdma_create_qp");
 	must(!rdma_connect(id, &pair.param), "rdma_connect");
 	event = next_event(events, RDMA_CM_EVENT_CONNECT_REQUEST);
 	asked = event->id;
@@ -294,7 +300,10 @@ static void refuse_client(struct rdma_event_channel *events, struct rdma_cm_id *
 	event = next_event(events, RDMA_CM_EVENT_REJECTED);
 	must(!strcmp(event->param.conn.private_data, "sorry"), "private data");
 	rdma_ack_cm_event(event);
+	rdma_destroy_qp(id);
 	must(!rdma_destroy_id(asked) && !rdma_destroy_id(id), "rdma_destroy_id");
+	if (last)
+		must(!ibv_destroy_cq(cq) && !ibv_dealloc_pd(pd), "ibv_dealloc_pd");
 }
 
 static void refuse_clients(int n)
@@ -304,7 +313,7 @@ static void refuse_clients(int n)
 	struct rdma_cm_id *listener = listen_at(events, &to, 4);
 
 	while (n--)
-		refuse_client(events, listener);
+		refuse_client(events, listener, !n);
 	must(!rdma_destroy_id(listener), "rdma_destroy_id");
 	rdma_destroy_event_channel(events);
 }

@@ -118,4 +118,7 @@ void ask_terms(struct ends *e, int unused)
 	if (!iwarp)
 		tell_accept(e, 197, false);
 	tell_accept(e, 196, true);
+	client.id = resolve(rdma_create_event_channel(), (struct sockaddr *)&to);
+	told("without a QP:");
+	connect_with(e, &client, 0);
 }
