@@ -7,77 +7,34 @@
 
 #define SMALL 128
 
-/* ---- Queues ---- */
+/* What there may be so much of. The first ones are in the order of struct ibv_qp_cap. */
+enum what {
+	SENDS,
+	RECEIVES,
+	SEND_PIECES,
+	RECV_PIECES,
+	INLINE,
+	ENTRIES, /* of a CQ */
+	VECTOR,
+	POOL,
+	POOL_PIECES,
+	READS,
+	ANSWERS /* to READs */
+};
 
-static int try_qp(struct ends *e, struct ibv_qp_cap cap)
-{
-	struct ibv_qp_init_attr init = { .qp_type = IBV_QPT_RC, .cap = cap };
-	struct ibv_qp *qp;
+static const char *const names[] = { "sends",
+				     "receives",
+				     "pieces of a send",
+				     "pieces of a receive",
+				     "bytes inline",
+				     "entries of a CQ",
+				     "completion vector",
+				     "receives of a pool",
+				     "pieces of a pool",
+				     "READs",
+				     "answered READs" };
 
-	init.send_cq = init.recv_cq = e->client.cq;
-	qp = ibv_create_qp(e->client.pd, &init);
-	return qp ? ibv_destroy_qp(qp) : errno;
-}
-
-static int try_sends(struct ends *e, uint32_t n)
-{
-	return try_qp(e, (struct ibv_qp_cap){ n, 1, 1, 1, 0 });
-}
-
-static int try_receives(struct ends *e, uint32_t n)
-{
-	return try_qp(e, (struct ibv_qp_cap){ 1, n, 1, 1, 0 });
-}
-
-static int try_send_pieces(struct ends *e, uint32_t n)
-{
-	return try_qp(e, (struct ibv_qp_cap){ 1, 1, n, 1, 0 });
-}
-
-static int try_recv_pieces(struct ends *e, uint32_t n)
-{
-	return try_qp(e, (struct ibv_qp_cap){ 1, 1, 1, n, 0 });
-}
-
-static int try_inline(struct ends *e, uint32_t n)
-{
-	return try_qp(e, (struct ibv_qp_cap){ 1, 1, 1, 1, n });
-}
-
-static int try_cq(struct ends *e, uint32_t n)
-{
-	struct ibv_cq *cq = ibv_create_cq(e->client.id->verbs, (int)n, NULL, NULL, 0);
-
-	return cq ? ibv_destroy_cq(cq) : errno;
-}
-
-static int try_vector(struct ends *e, uint32_t n)
-{
-	struct ibv_cq *cq = ibv_create_cq(e->client.id->verbs, 1, NULL, NULL, (int)n);
-
-	return cq ? ibv_destroy_cq(cq) : errno;
-}
-
-static int try_pool(struct ends *e, uint32_t n, uint32_t pieces)
-{
-	struct ibv_srq_init_attr init = { .attr = { n, pieces, 0 } };
-	struct ibv_srq *srq = ibv_create_srq(e->client.pd, &init);
-
-	return srq ? ibv_destroy_srq(srq) : errno;
-}
-
-static int try_pool_receives(struct ends *e, uint32_t n)
-{
-	return try_pool(e, n, 1);
-}
-
-static int try_pool_pieces(struct ends *e, uint32_t n)
-{
-	return try_pool(e, 1, n);
-}
-
-/* ---- Depths of a QP that is connected by hand ---- */
-
+/* A QP that is connected by hand. */
 static int try_depths(struct ends *e, uint8_t reads, uint8_t answers)
 {
 	struct ibv_qp *qp = create_qp_of(&e->client, IBV_QPT_RC);
@@ -98,63 +55,65 @@ static int try_depths(struct ends *e, uint8_t reads, uint8_t answers)
 	return ret;
 }
 
-static int try_reads(struct ends *e, uint32_t n)
+/* Returns 0 or an errno value. What could be created is destroyed. */
+static int try(struct ends *e, enum what what, uint32_t n)
 {
-	return try_depths(e, (uint8_t)n, 1);
+	uint32_t cap[] = { 1, 1, 1, 1, 0 };
+	struct ibv_qp_init_attr init = { .qp_type = IBV_QPT_RC };
+	struct ibv_srq_init_attr pool = { .attr = { what == POOL ? n : 1,
+						    what == POOL_PIECES ? n : 1, 0 } };
+	struct ibv_srq *srq;
+	struct ibv_cq *cq;
+	struct ibv_qp *qp;
+
+	switch (what) {
+	case ENTRIES:
+	case VECTOR:
+		cq = ibv_create_cq(e->client.id->verbs, what == ENTRIES ? (int)n : 1, NULL, NULL,
+				   what == VECTOR ? (int)n : 0);
+		return cq ? ibv_destroy_cq(cq) : errno;
+	case POOL:
+	case POOL_PIECES:
+		srq = ibv_create_srq(e->client.pd, &pool);
+		return srq ? ibv_destroy_srq(srq) : errno;
+	case READS:
+		return try_depths(e, (uint8_t)n, 1);
+	case ANSWERS:
+		return try_depths(e, 1, (uint8_t)n);
+	default:
+		cap[what] = n;
+		memcpy(&init.cap, cap, sizeof(cap));
+		init.send_cq = init.recv_cq = e->client.cq;
+		qp = ibv_create_qp(e->client.pd, &init);
+		return qp ? ibv_destroy_qp(qp) : errno;
+	}
 }
 
-static int try_answers(struct ends *e, uint32_t n)
+static void tell_limit(struct ends *e, enum what what, int most)
 {
-	return try_depths(e, 1, (uint8_t)n);
-}
+	int n;
 
-/* ---- */
-
-static void tell_limit(struct ends *e, const char *what, int most,
-		       int (*try)(struct ends *e, uint32_t n))
-{
-	if (most <= SMALL)
-		told("%s, %d of %d: %s", what, most, most, strerror(try(e, (uint32_t)most)));
-	told("%s, %d of %d: %s", what, most + 1, most, strerror(try(e, (uint32_t)most + 1)));
+	for (n = most <= SMALL ? most : most + 1; n <= most + 1; n++)
+		told("%s, %d of %d: %s", names[what], n, most, strerror(try(e, what, (uint32_t)n)));
 }
 
 /* How many objects of a kind there may be besides those of the connection, if it is a small number. */
-static void tell_number(struct ends *e, const char *what, int most, void *(*create)(struct ends *e))
-{
-	int n = 0;
-
-	if (most > SMALL)
-		return;
-	while (n <= SMALL && create(e))
-		n++;
-	told("%s: %d more, then %s", what, n, strerror(errno));
-}
-
-static void *create_pd(struct ends *e)
-{
-	return ibv_alloc_pd(e->client.id->verbs);
-}
-
-static void *create_mr(struct ends *e)
-{
-	return ibv_reg_mr(e->client.pd, e->client.buffer, 1, 0);
-}
-
-static void *create_cq(struct ends *e)
-{
-	return ibv_create_cq(e->client.id->verbs, 1, NULL, NULL, 0);
-}
-
-static void *create_pool(struct ends *e)
+static void tell_number(struct ends *e, const char *kind, int most)
 {
 	struct ibv_srq_init_attr init = { .attr = { 1, 1, 0 } };
+	struct ibv_context *verbs = e->client.id->verbs;
+	void *made = e;
+	int n;
 
-	return ibv_create_srq(e->client.pd, &init);
-}
-
-static void *create_qp(struct ends *e)
-{
-	return create_qp_of(&e->client, IBV_QPT_RC);
+	for (n = -1; most <= SMALL && made && n <= SMALL; n++)
+		made = !strcmp(kind, "max_pd") ? (void *)ibv_alloc_pd(verbs)
+		       : !strcmp(kind, "max_mr")
+			       ? (void *)ibv_reg_mr(e->client.pd, e->client.buffer, 1, 0)
+		       : !strcmp(kind, "max_cq")  ? (void *)ibv_create_cq(verbs, 1, NULL, NULL, 0)
+		       : !strcmp(kind, "max_srq") ? (void *)ibv_create_srq(e->client.pd, &init)
+						  : (void *)create_qp_of(&e->client, IBV_QPT_RC);
+	if (most <= SMALL)
+		told("%s: %d more, then %s", kind, n, strerror(errno));
 }
 
 /* The largest number of bytes inline, by bisection: no attribute says it. */
@@ -165,7 +124,7 @@ static void tell_inline(struct ends *e)
 	while (most + 1 < beyond) {
 		uint32_t n = (most + beyond) / 2;
 
-		*(try_inline(e, n) ? &beyond : &most) = n;
+		*(try(e, INLINE, n) ? &beyond : &most) = n;
 	}
 	told("bytes inline: %u", most);
 }
@@ -205,29 +164,29 @@ void ask_limits(struct ends *e, int unused)
 
 	(void)unused;
 	must(!ibv_query_device(verbs, &device), "ibv_query_device");
-	tell_limit(e, "sends", device.max_qp_wr, try_sends);
-	tell_limit(e, "receives", device.max_qp_wr, try_receives);
-	tell_limit(e, "pieces of a send", device.max_sge, try_send_pieces);
-	tell_limit(e, "pieces of a receive", device.max_sge, try_recv_pieces);
-	tell_limit(e, "entries of a CQ", device.max_cqe, try_cq);
-	told("a CQ of no entry: %s", strerror(try_cq(e, 0)));
-	told("a CQ of all bits: %s", strerror(try_cq(e, UINT32_MAX)));
-	told("a pool of no receive: %s", strerror(try_pool(e, 0, 1)));
-	tell_limit(e, "completion vector", verbs->num_comp_vectors - 1, try_vector);
-	tell_limit(e, "receives of a pool", device.max_srq_wr, try_pool_receives);
-	tell_limit(e, "pieces of a pool", device.max_srq_sge, try_pool_pieces);
+	tell_limit(e, SENDS, device.max_qp_wr);
+	tell_limit(e, RECEIVES, device.max_qp_wr);
+	tell_limit(e, SEND_PIECES, device.max_sge);
+	tell_limit(e, RECV_PIECES, device.max_sge);
+	tell_limit(e, ENTRIES, device.max_cqe);
+	told("a CQ of no entry: %s", strerror(try(e, ENTRIES, 0)));
+	told("a CQ of all bits: %s", strerror(try(e, ENTRIES, UINT32_MAX)));
+	tell_limit(e, VECTOR, verbs->num_comp_vectors - 1);
+	tell_limit(e, POOL, device.max_srq_wr);
+	told("a pool of no receive: %s", strerror(try(e, POOL, 0)));
+	tell_limit(e, POOL_PIECES, device.max_srq_sge);
 	if (verbs->device->transport_type != IBV_TRANSPORT_IWARP) {
-		tell_limit(e, "READs", device.max_qp_init_rd_atom, try_reads);
-		tell_limit(e, "answered READs", device.max_qp_rd_atom, try_answers);
+		tell_limit(e, READS, device.max_qp_init_rd_atom);
+		tell_limit(e, ANSWERS, device.max_qp_rd_atom);
 	}
 	tell_inline(e);
 	tell_resize(e);
 	tell_limit_of_pool(e);
-	tell_number(e, "max_pd", device.max_pd, create_pd);
-	tell_number(e, "max_mr", device.max_mr, create_mr);
-	tell_number(e, "max_cq", device.max_cq, create_cq);
-	tell_number(e, "max_srq", device.max_srq, create_pool);
-	tell_number(e, "max_qp", device.max_qp, create_qp);
+	tell_number(e, "max_pd", device.max_pd);
+	tell_number(e, "max_mr", device.max_mr);
+	tell_number(e, "max_cq", device.max_cq);
+	tell_number(e, "max_srq", device.max_srq);
+	tell_number(e, "max_qp", device.max_qp);
 }
 
 /* ---- What others need ---- */
@@ -235,7 +194,7 @@ void ask_limits(struct ends *e, int unused)
 void ask_busy(struct ends *e, int unused)
 {
 	struct ibv_pd *pd = ibv_alloc_pd(e->client.id->verbs);
-	struct ibv_cq *cq = create_cq(e);
+	struct ibv_cq *cq = ibv_create_cq(e->client.id->verbs, 1, NULL, NULL, 0);
 	struct ibv_srq_init_attr pool = { .attr = { 1, 1, 0 } };
 	struct ibv_srq *srq = ibv_create_srq(pd, &pool);
 	struct ibv_qp_init_attr init = { .qp_type = IBV_QPT_RC, .send_cq = cq, .recv_cq = cq };
