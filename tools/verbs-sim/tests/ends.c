@@ -53,7 +53,7 @@ static int post_chains(void)
 
 	connect_both();
 	for (i = 0; i < 3; i++) {
-		pieces[i] = (struct ibv_sge){ (uintptr_t)ends.server.buffer + i * number, 64,
+		pieces[i] = (struct ibv_sge){ (uintptr_t)ends.server.buffer + 256 + i * number, 64,
 					      ends.server.mr->lkey };
 		recvs[i] = (struct ibv_recv_wr){ 'a' + i, i < 2 ? &recvs[i + 1] : NULL, &pieces[i],
 						 1 };
@@ -166,12 +166,13 @@ static int send_to_nobody(void)
 	return 0;
 }
 
-/* A message to a host that does not answer. */
+/* A message to a host that does not answer, or that has no receive at any of so many retries. */
 static int send_in_vain(void)
 {
 	struct ibv_wc wc;
 	time_t start;
 
+	ends.param.rnr_retry_count = (uint8_t)number;
 	connect_both();
 	start = time(NULL);
 	must(!post_send(&ends.client, 64, 0), "ibv_post_send");

@@ -46,4 +46,4 @@ def steps(tmp_path: Path, *lines: str, seed: int = 1) -> Run:
 
 def ends(question: str, device: str, *options: str) -> str:
     """What a program with both ends of a connection says."""
-    return simulate([["build/tests/sim/ends", question]], "--device", device, *options).out
+    return simulate([["build/tests/sim/ends", *question.split()]], "--device", device, *options).out

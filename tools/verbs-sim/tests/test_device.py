@@ -51,6 +51,16 @@ def test_linux_6_12() -> None:
     assert (ends("post-late", "roce-6.12"), ends("state", "iwarp-6.12")) == ("server: r Work Request Flushed Error\n", "RTS\n")
 
 
+def test_a_limit_is_reached_once_for_each_time_that_it_is_set() -> None:
+    """Of five receives a fourth is taken, too."""
+    assert "".join(answers("pool", "roce")).count("SRQ limit reached") == 2
+
+
+@pytest.mark.parametrize("retries, seconds", [(3, 1), (4, 2)])
+def test_each_retry_without_a_receive_takes_655_ms(retries: int, seconds: int) -> None:
+    assert ends(f"send-in-vain {retries}", "roce") == f"RNR retry counter exceeded after {seconds} s\n"
+
+
 @pytest.mark.parametrize("device", ["roce", "iwarp"])
 def test_a_message_that_was_sent_arrives_though_its_sender_leaves(device: str) -> None:
     assert {ends("send-and-leave", device, "--seed", str(seed)) for seed in range(20)} == {"server: r success\n"}

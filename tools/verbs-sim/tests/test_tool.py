@@ -300,11 +300,26 @@ def test_a_sweep_reports_each_run_that_went_wrong() -> None:
 
 @pytest.mark.parametrize(
     "words",
-    ["--device roce=/no/file -- true", "--sweep x -- true", "--servers x -- true", "--seed x -- true", "--seeds 5-4 -- true", "--fail 1 -- true", "--fail 0:1:NOTHING -- true", "--fail 0:rdma_connect -- true", "--fail 0:no_such_call:1 -- true", "--fail 0:sem_post:1 -- true", "--fail 0:1:REJECTED=x -- true", "--strategy x -- true", "--limit -1 -- true", "--leaks x -- true", "--allow x -- true", "--allow -- true", "--expect 1 -- true", "--expect 0:1x -- true", "--", "-- :::", "-- true :::"],
+    ["--gdb x -- true", "--patience x -- true", "--no-such-option", "--device roce=/no/file -- true", "--sweep x -- true", "--servers x -- true", "--seed x -- true", "--seeds 5-4 -- true", "--fail 1 -- true", "--fail 0:1:NOTHING -- true", "--fail 0:rdma_connect -- true", "--fail 0:no_such_call:1 -- true", "--fail 0:sem_post:1 -- true", "--fail 0:1:REJECTED=x -- true", "--strategy x -- true", "--limit -1 -- true", "--leaks x -- true", "--allow x -- true", "--allow -- true", "--expect 1 -- true", "--expect 0:1x -- true", "--", "-- :::", "-- true :::"],
 )
 def test_wrong_usage(words: str) -> None:
     done = subprocess.run(["tools/verbs-sim/verbs-sim", *words.split()], cwd=TOP, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 2 and "see verbs-sim --help" in done.stderr
+
+
+@pytest.mark.parametrize("option, most", [("--device roce", 8), ("--fail 0:9", 63), ("--expect 0:0", 64)])
+def test_as_often_as_it_may_be_given_and_once_more(option: str, most: int) -> None:
+    for times, status in ((most, 0), (most + 1, 2)):
+        argv = ["tools/verbs-sim/verbs-sim", *option.split() * times, "--", "true"]
+        done = subprocess.run(argv, cwd=TOP, capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == status, done.stderr
+
+
+def test_each_refusal_of_the_command_line_has_a_row() -> None:
+    """By the option that it names."""
+    named = {*re.findall(r'refuse\("[^"]*?(--\w+)', (TOP / "tools/verbs-sim/runner/options.c").read_text())}
+    words = " ".join(" ".join(mark.args[1]) for mark in test_wrong_usage.pytestmark)  # type: ignore[attr-defined]
+    assert len(named) > 10 and named <= {*re.findall(r"--\w+", words)}
 
 
 def test_the_library_alone() -> None:
@@ -334,6 +349,7 @@ WRONG = [
     ("retry-count", "roce", "unprepared 7", "unprepared 6"),
     ("rnr-retry-count", "roce", "unprepared 0", "unprepared 1"),
     ("shared-receive", "roce", "chains 63", "chains 64"),
+    ("shared-receive", "roce", "chains -63", "chains -64"),
     ("small-cq", "adapter", "small-cq 15", "small-cq 16"),
 ]
 
