@@ -313,11 +313,9 @@ static int have_a_small_cq(void)
 /* Memory of a receive, or memory that is not. */
 static int free_posted(void)
 {
-	char *other = malloc(64);
-
 	connect_both();
 	must(!post_recv(&ends.server, 64), "ibv_post_recv");
-	free(number ? ends.server.buffer : other);
+	free(number ? ends.server.buffer : calloc(1, 64));
 	return 0;
 }
 
@@ -366,7 +364,7 @@ static int change_sent(void)
 	return 0;
 }
 
-/* A READ into so many pieces of memory that only the program itself may write to; 0: one that others may. */
+/* A READ into so many pieces that only the program itself may write to; 0: one that others may. */
 static int read_into_own(void)
 {
 	struct ibv_sge sges[2];

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 from pathlib import Path
@@ -49,6 +50,13 @@ def test_linux_6_12() -> None:
     outs = {ends("break-off", "roce-6.12", "--seed", str(seed)) for seed in BREAK_OFFS}
     assert outs == {"server: r success\n", ""}
     assert (ends("post-late", "roce-6.12"), ends("state", "iwarp-6.12")) == ("server: r Work Request Flushed Error\n", "RTS\n")
+
+
+def test_all_regions_together_count_as_locked() -> None:
+    """The connection's two have 64 KiB each."""
+    root = ["setpriv", "--bounding-set=-ipc_lock", "--inh-caps=-ipc_lock"] if os.geteuid() == 0 else []
+    may = [*root, "prlimit", f"--memlock={2 * 65536 + 2}"]
+    assert "max_mr: 2 more, then Cannot allocate memory" in simulate([[*may, "build/tests/probe", ADDRESS, "limits"]], "--device", "roce,max_mr=9").out
 
 
 def test_a_limit_is_reached_once_for_each_time_that_it_is_set() -> None:

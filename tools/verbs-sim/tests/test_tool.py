@@ -273,7 +273,8 @@ def test_findings_have_names() -> None:
 
 @pytest.mark.parametrize("fault, calls", [("0:read:4", 3), ("0:4", 3), ("1:1", 0), ("0:read:3:PORT_ERR", None), ("0:3:PORT_ERR", None)])
 def test_a_fault_that_does_not_happen(fault: str, calls: int | None) -> None:
-    run = small("tick", "--fail", fault)
+    """Behind one that does."""
+    run = small("tick", "--fail", "0:read:1:PORT_ERR", "--fail", fault)
     said = re.findall(r"^verbs-sim: --fail (\S+) did not happen: program \d made (\d+) such calls$", run.err, re.M)
     assert not run.exit and said == ([] if calls is None else [(fault, str(calls))]), run.why()
 

@@ -167,7 +167,7 @@ static void leave(struct ends *e)
 	rdma_destroy_id(e->listener);
 }
 
-/* A region of the client or the server, whose neighbours are theirs, too; WRITEs and READs from it and to it. */
+/* A region of the client or the server, in the middle of memory that is theirs, too. */
 void ask_edges(struct ends *e, int unused)
 {
 	struct sockaddr_in to = *(struct sockaddr_in *)rdma_get_local_addr(e->listener);
