@@ -6,6 +6,8 @@
  */
 #define DEPTH  64
 #define BUFFER 4096
+#include <pthread.h>
+
 #include "verbs/two_ends.h"
 
 #define SIZE   256 /* bytes of a message */
@@ -199,15 +201,27 @@ static void unseen_error(int guilty)
 	disconnect();
 }
 
+/* In another thread, which has not polled the error. */
+static void *send_unaware(void *unused)
+{
+	post_send(&pair.client, SIZE, 0);
+	return unused;
+}
+
 static void posted_after_error(int guilty)
 {
+	pthread_t other;
+
 	connect_ends(&pair, &address);
 	send_failing();
 	must(poll_one(&pair.client) != IBV_WC_SUCCESS, "what has to fail succeeded");
-	if (guilty)
+	if (guilty) {
 		send_one();
-	else
+	} else {
 		post_send(&pair.server, SIZE, 0); /* on another QP */
+		must(!pthread_create(&other, NULL, send_unaware, NULL), "pthread_create");
+		pthread_join(other, NULL);
+	}
 	disconnect();
 }
 
