@@ -319,12 +319,40 @@ def test_little_memory() -> None:
         expect_failure(check(address, *before), "memory", "locked memory is 64 KiB", "ulimit -l")
 
 
-def test_no_nodes() -> None:
-    """The kernel has the devices, and this mount namespace, as a container may, has no nodes of them."""
-    script = "mount -t tmpfs none /dev/infiniband; exec \"$@\""
-    result = check(ROCE, "unshare", "--mount", "sh", "-c", script, "sh")
-    expect_failure(result, "verbs", "/dev/infiniband/uverbs* are missing", "--device /dev/infiniband")
-    expect(result[0]["CM"].startswith("FAILS the device node"), result[0])
+# What a container or a machine may lack, in a mount namespace; the step that fails, what it says, and its remedy.
+HIDDEN = [
+    ("mount -t tmpfs none /sys/class", "device", "no RDMA driver is loaded", "type rxe netdev NETDEV"),
+    ("mount -t tmpfs none /sys/class; mkdir -p /sys/class/infiniband/rxe0", "verbs", "the module ib_uverbs is not loaded", "modprobe ib_uverbs"),
+    ("mount -t tmpfs none /dev/infiniband", "verbs", "/dev/infiniband/uverbs* are missing", "--device /dev/infiniband"),
+    ("mount -t tmpfs none /dev/infiniband; touch /dev/infiniband/uverbs0", "CM", "the device node /dev/infiniband/rdma_cm is missing", "--device /dev/infiniband/rdma_cm"),
+    ("mount -t tmpfs none /dev/infiniband; touch /dev/infiniband/uverbs0; mount -t tmpfs none /sys/class/misc", "CM", "the module rdma_ucm is not loaded", "modprobe rdma_ucm"),
+    ("mount -t tmpfs none /etc/libibverbs.d", "library", "libibverbs knows none of the kernel's 2 devices", "ibverbs-providers"),
+]  # fmt: skip
+
+
+def test_what_is_hidden() -> None:
+    """And the same command with nothing hidden finds nothing."""
+    for script, step, text, remedy in [*HIDDEN, ("true", "", "", "")]:
+        result = check(ROCE, "unshare", "--mount", "sh", "-c", f'{script}; exec "$@"', "sh")
+        if step:
+            expect_failure(result, step, text, remedy)
+        else:
+            expect(result[2] == 0, result)
+
+
+def test_no_carrier() -> None:
+    """The other end of the cable is down; then it is up."""
+    run("ip", "link", "add", "plain0", "type", "veth", "peer", "name", "plain1")
+    run("ip", "address", "add", "203.0.113.1/24", "dev", "plain0")
+    run("ip", "link", "set", "plain0", "up")
+    run("rdma", "link", "add", "rxe1", "type", "rxe", "netdev", "plain0")
+    try:
+        expect_failure(check("203.0.113.1"), "link", "plain0 is up, but has no carrier", "ethtool")
+        run("ip", "link", "set", "plain1", "up")
+        until(lambda: not check("203.0.113.1")[2], "all is well")
+    finally:
+        run("rdma", "link", "delete", "rxe1")
+        run("ip", "link", "delete", "plain0")
 
 
 def test_no_device_in_this_namespace() -> None:

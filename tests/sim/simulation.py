@@ -26,6 +26,11 @@ def pair(stage: Stage, count: int) -> list[list[str]]:
     return [[*server, "-q", "-a", ADDRESS, *agreed], [*client, "-q", "-v", "-c", str(count)]]
 
 
+def again(times: int, ending: str, window: int = 1) -> str:
+    """So many clients in one program, so many at a time, and how each ends: see peer/crowd.c. {a} is the server's address."""
+    return f"build/tests/peer --client --crowd {ending} -c {times} --window {window} -s 64 -n 4 -a {{a}}"
+
+
 SIDES = ("server", "client")
 ROWS = [
     pytest.param(stage, options, id=f"{stage}-{transport}")

@@ -43,6 +43,23 @@ def test_pages_and_steps_exist() -> None:
         assert {*cause.texts["check"].split()} <= steps, cause
 
 
+# Of what a step of --check reports, how much nothing in the lab brings about, or only behind a step that fails before it.
+NOT_SHOWN = {"library": 1, "port": 1, "connecting": 3}
+
+
+def test_each_failure_of_a_check_has_a_row() -> None:
+    """Of drivers/test_devices.py, which breaks that in the lab: as many texts of each step as its function, or those before it, have."""
+    sources = "".join(file.read_text() for file in sorted((symptoms.TOP / "tools/devices").glob("check_*.c")))
+    rows = (symptoms.TOP / "tests/drivers/test_devices.py").read_text()
+    steps = re.findall(r'^\t\{ "(\w+)", (check_\w+)', (symptoms.TOP / "tools/devices/check.c").read_text(), re.MULTILINE)
+    begins = {name: sources.index(f"enum check_verdict {function}(") for name, function in steps}
+    ends = {name: sources.index("\n}\n", begin) for name, begin in begins.items()}
+    for name, end in ends.items():
+        before = max([0, *(other for other in ends.values() if other < end)])
+        tried = {*re.findall(rf'"{name}",\s+f?"([^"]+)",\s+f?"', rows)}
+        assert len(tried) + NOT_SHOWN.get(name, 0) >= sources.count("check_fail(", before, end), (name, tried)
+
+
 def test_a_trace() -> None:
     """Of verbs-trace, as text and as JSON: the first error, not the flushes behind it."""
     for option in ("-w", "-j"):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from random import Random
 
 import pytest
-from sim.simulation import ADDRESS, OF_ITS_OWN, TRANSPORTS, Run, simulate
+from sim.simulation import ADDRESS, OF_ITS_OWN, TRANSPORTS, Run, again, simulate
 
 LATER = ("build/tests/sim/programs later 300", "build/tests/sim/programs later 400")  # when all others are over
 SEED = 3  # in make check
@@ -93,7 +93,7 @@ def draw(crowd: Crowd, rng: Random) -> list[str]:
     peer = f"build/tests/peer --client {crowd.odd} -c 20 -s 64 --timeout 20 -a {{a}} "
     ways = [*ALL, *crowd.ways] if crowd.odd else []
     clients = [peer + rng.choice(ways).format(n=rng.randrange(19)) if ways and rng.random() < 0.7 else crowd.honest for _ in range(CLIENTS - 1)]
-    clients.insert(rng.randrange(CLIENTS), f"build/tests/peer --client --crowd silent -c {crowd.most} --window 8 -s 64 -n 4 -a {{a}}")
+    clients.insert(rng.randrange(CLIENTS), again(crowd.most, "silent", 8))
     return clients
 
 
@@ -130,7 +130,11 @@ def endure(crowd: Crowd, transport: list[str], seed: int) -> None:
 
 @each_server
 def test_the_next_is_served(crowd: Crowd, transport: list[str]) -> None:
+    """Also the 301st, if a server can refuse 300."""
     endure(crowd, transport, SEED)
+    if TELLS[0] in crowd.ways:
+        run = play(crowd, [again(300, "nonsense")], *transport)
+        assert not any(run.statuses) and "300 refused" in run.out + run.err and run.told == [0], run.why()
 
 
 @pytest.mark.long

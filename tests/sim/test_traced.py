@@ -147,7 +147,7 @@ def test_what_fails_and_does_not_say_why(call: str, result: str) -> None:
 def test_k_begins_with_the_first_error() -> None:
     """A completion in error; a refusal; a flush is none."""
     after = told("-k", sin="posted-after-error").splitlines()
-    assert "REM_ACCESS_ERR" in after[0] and "rdma_disconnect(" in after[1] + after[2]
+    assert "REM_ACCESS_ERR" in after[0] and "ibv_post_send(qp2, " in after[1]
     assert not told("-k")
     alone = simulate([[TRACE, "-k", *CLIENT[:2], *CLIENT[4:]]])
     assert "{REJECTED, " in alone.err.splitlines()[0], alone.why()
@@ -157,7 +157,7 @@ def test_k_begins_with_the_first_error() -> None:
 
 def test_l_labels_each_line_but_those_of_json() -> None:
     lines = told("-l", "a/b", sin="leak", how="guilty").splitlines()
-    assert not [line for line in lines if not re.match(r"a/b: +\S", line)] and "a/b:   verbs-trace: 15 accusations" in lines
+    assert not [line for line in lines if not re.match(r"a/b: +\S", line)] and "a/b:   verbs-trace: 20 accusations" in lines
     assert "pid" in records(told("-l", "a/b", "-j"))[0]
 
 
@@ -239,9 +239,26 @@ def test_an_error_of_extended_queues() -> None:
 
 @pytest.mark.parametrize("sin, transport", EACH_SIN)
 def test_who_is_guilty(sin: str, transport: str) -> None:
-    runs = [simulate([[TRACE, "-j", SINNER, sin, how, ADDRESS]], *TRANSPORTS[transport]) for how in ("guilty", "innocent")]
+    """Also when 300 clients were refused before: nothing of them is kept, or taken for the program's."""
+    sinners = [[TRACE, "-j", "-e", "none", SINNER, sin, how, ADDRESS, "300"] for how in ("guilty", "innocent")]
+    runs = [simulate([sinner], *TRANSPORTS[transport]) for sinner in sinners]
     guilty, innocent = ({*accused(run)} for run in runs)
     assert guilty == {sin} | ALSO.get(sin, set()) | ALSO_GUILTY.get(sin, set()) and innocent == ALSO.get(sin, set())
+
+
+def test_each_accusation_is_made() -> None:
+    """Each text of the sources, but that about private data: see drivers/test_tracer.py."""
+    sources = "".join(file.read_text() for file in sorted((TOP / "tools/verbs-trace/tool").glob("*.c")))
+    texts = ["".join(re.findall(r'"([^"]*)"', text)) for text in re.findall(r'\baccuse\(SORT_[^"]*((?:"[^"]*"(?: PRI\w+)?\s*)+)', sources)]
+    said = "".join(simulate([[TRACE, SINNER, sin, how, ADDRESS]]).err for sin in SINS for how in ("guilty", "worse") if (sin, how) != ("async-event", "worse"))
+    missing = [text for text in texts if not re.search(re.sub(r"%\w*", r"\\w+", re.escape(text)), said)]
+    assert len(texts) == sources.count("accuse(SORT_") and missing == ["private data was read after this ack of its event"]
+
+
+def test_how_many_are_shown() -> None:
+    """Of a kind, 20; the others are counted."""
+    shown = [told("-e", "none", sin="leak", how=how) for how in ("guilty", "worse")]
+    assert [(text.count("  leak: "), re.findall("  leak: and (.*)", text)) for text in shown] == [(20, []), (21, ["1 more"])]
 
 
 def test_how_many_completions_were_due() -> None:

@@ -45,6 +45,7 @@ struct ends {
 	struct rdma_conn_param param; /* of both */
 	int cq_entries;               /* of the client's CQ; 0: enough */
 	int receives;                 /* of 4 KiB, that the server posts before it accepts */
+	int client_receives;          /* and the client before it connects */
 	bool pooled;                  /* the server's receives are in a shared receive queue */
 	/* Called with the connect request before its ack, and just after; or NULL. */
 	void (*on_request)(struct rdma_cm_event *event);
@@ -181,11 +182,15 @@ static inline void accept_request(struct ends *ends)
 /* Returns when both ends know that they are connected. */
 static inline void connect_ends(struct ends *ends, struct sockaddr_in *address)
 {
+	int i;
+
 	ends->events = rdma_create_event_channel();
 	must(ends->events, "rdma_create_event_channel");
 	ends->listener = listen_at(ends->events, address, 4);
 	equip(&ends->client, "client", resolve(ends->events, (struct sockaddr *)address),
 	      ends->cq_entries, false);
+	for (i = 0; i < ends->client_receives; i++)
+		must(!post_recv(&ends->client, 4096), "ibv_post_recv");
 	must(!rdma_connect(ends->client.id, &ends->param), "rdma_connect");
 	accept_request(ends);
 	await_event(ends->events, RDMA_CM_EVENT_ESTABLISHED);
@@ -203,31 +208,32 @@ static inline struct ibv_qp *create_qp_of(struct end *end, enum ibv_qp_type type
 	return ibv_create_qp(end->pd, &init);
 }
 
-/* `attr` has a path, access flags, depths and a timeout. */
-static inline void make_ready(struct ibv_qp *qp, uint32_t peer, struct ibv_qp_attr attr)
+/* `attr` has a path, access flags, depths and a timeout. Returns what ibv_modify_qp does. */
+static inline int bring_up(struct ibv_qp *qp, uint32_t peer, struct ibv_qp_attr attr)
 {
-	int of_rc = qp->qp_type == IBV_QPT_RC;
+	int of_rc = qp->qp_type == IBV_QPT_RC, ret;
 
 	attr.dest_qp_num = peer;
 	attr.pkey_index = 0;
 	attr.rq_psn = attr.sq_psn = 0;
 	attr.qp_state = IBV_QPS_INIT;
-	must(!ibv_modify_qp(qp, &attr,
-			    IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS),
-	     "INIT");
+	ret = ibv_modify_qp(qp, &attr,
+			    IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
 	attr.qp_state = IBV_QPS_RTR;
-	must(!ibv_modify_qp(qp, &attr,
-			    IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
-				    IBV_QP_RQ_PSN |
-				    (of_rc ? IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER : 0)),
-	     "RTR");
+	if (!ret)
+		ret = ibv_modify_qp(
+			qp, &attr,
+			IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+				IBV_QP_RQ_PSN |
+				(of_rc ? IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER : 0));
 	attr.qp_state = IBV_QPS_RTS;
-	must(!ibv_modify_qp(qp, &attr,
-			    IBV_QP_STATE | IBV_QP_SQ_PSN |
-				    (of_rc ? IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_TIMEOUT |
-						     IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY
-					   : 0)),
-	     "RTS");
+	if (!ret)
+		ret = ibv_modify_qp(qp, &attr,
+				    IBV_QP_STATE | IBV_QP_SQ_PSN |
+					    (of_rc ? IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_TIMEOUT |
+							     IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY
+						   : 0));
+	return ret;
 }
 
 /*
@@ -256,8 +262,9 @@ static inline bool pair_anew(struct ends *e, enum ibv_qp_type type, int access, 
 	must(e->server.id->qp, "ibv_create_qp");
 	attr.max_rd_atomic = reads;
 	attr.max_dest_rd_atomic = answers;
-	make_ready(qp, e->server.id->qp->qp_num, attr);
-	make_ready(e->server.id->qp, qp->qp_num, attr);
+	must(!bring_up(qp, e->server.id->qp->qp_num, attr) &&
+		     !bring_up(e->server.id->qp, qp->qp_num, attr),
+	     "ibv_modify_qp");
 	return true;
 }
 

@@ -123,7 +123,7 @@ static int disconnect_roce(struct sim_endpoint *endpoint)
 static int disconnect_iwarp(struct sim_endpoint *endpoint)
 {
 	if (!has_connection(endpoint))
-		return endpoint->was_connected ? 0 : EINVAL;
+		return endpoint->was_connected || endpoint->state == SIM_CM_ENDED ? 0 : EINVAL;
 	sim_establish(endpoint);
 	fail_qp_of(endpoint);
 	if (endpoint->peer)

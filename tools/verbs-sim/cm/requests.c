@@ -56,6 +56,12 @@ static bool is_too_long(const struct sim_endpoint *endpoint, const struct sim_te
 	return terms->data_length > most && !sim_cm_traits(endpoint)->iwarp;
 }
 
+/* iWARP's connection is the QP's. */
+static bool lacks_qp(const struct sim_endpoint *endpoint)
+{
+	return sim_cm_traits(endpoint)->iwarp && !endpoint->qp;
+}
+
 /* Sends the request, and waits `wait_ns` for an answer. */
 static void request(struct sim_endpoint *client, const struct sim_terms *terms, uint64_t wait_ns)
 {
@@ -83,7 +89,7 @@ int sim_connect(struct sim_endpoint *client, const struct sim_terms *terms)
 		return EINVAL;
 	if (client->datagram)
 		return ask(client, terms);
-	if (is_too_long(client, terms, MOST_TO_CONNECT))
+	if (is_too_long(client, terms, MOST_TO_CONNECT) || lacks_qp(client))
 		return EINVAL;
 	check_terms(client, terms);
 	request(client, terms, sim_cm_traits(client)->request_lost_ns);
@@ -113,7 +119,7 @@ int sim_accept(struct sim_endpoint *server, const struct sim_terms *terms)
 		return answer(server, terms);
 	if (!server->peer)
 		return ECONNRESET;
-	if (is_too_long(server, terms, MOST_TO_ACCEPT))
+	if (is_too_long(server, terms, MOST_TO_ACCEPT) || lacks_qp(server))
 		return EINVAL;
 	check_terms(server, terms);
 	if (sim_inject_event(server))

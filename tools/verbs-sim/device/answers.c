@@ -88,6 +88,7 @@ static const struct row {
 	ROW("leave", tells_state, TIMES, 1, "client: ibv_query_qp: state RTS"),
 	ROW("leave", flushes_late, TIMES, 4, "server: receive completed: Work Request"),
 	ROW("bad-key", bad_local_key, STATUS, 0, "client: send completed: "),
+	ROW("edges", beyond_region, STATUS, 0, "SEND, one beyond: client: "),
 	ROW("region-gone", bad_recv_key, STATUS, 0, "server: receive completed: "),
 	ROW("too-long", too_long_here, STATUS, 0, "server: receive completed: "),
 	ROW("too-long", too_long_there, STATUS, 0, "client: send completed: "),

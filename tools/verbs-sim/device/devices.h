@@ -41,6 +41,7 @@ struct sim_traits {
 	bool coarse_timeouts;            /* a timeout is rounded up as Linux's timers are */
 	uint8_t ack_timeout;             /* RoCE: a code of struct ibv_qp_attr */
 	/* Completions. */
+	enum ibv_wc_status beyond_region; /* of this side's memory, with a key that is right */
 	enum ibv_wc_status bad_local_key, bad_sink, bad_opcode, bad_bind; /* sink: of a READ */
 	enum ibv_wc_status bad_recv_key, bad_recv_there; /* at its side, and at the sender's */
 	enum ibv_wc_status too_long_here, too_long_there;
@@ -56,6 +57,7 @@ struct sim_traits {
 	bool sends_at_once;
 	bool tells_responder; /* of a request that it has refused, by an asynchronous event */
 	bool overlaps_reads; /* what is behind a READ or an atomic operation does not wait for it */
+	bool limits_answers; /* a QP cannot answer more READs at a time than the device says */
 	bool closes_reads;   /* a QP that answers 0 READs at a time is closed to them */
 	bool dies_of_overrun;       /* a CQ that overruns, and all QPs that use it */
 	bool any_order;             /* the pieces of a WRITE or READ move in any order */

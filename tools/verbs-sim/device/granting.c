@@ -83,9 +83,9 @@ int sim_judge_mw(const struct sim_device *device, unsigned int type)
 
 int sim_judge_cq(const struct sim_device *device, uint32_t cqe, uint32_t vector, uint32_t *depth)
 {
-	*depth = device->traits.rounds_cq ? round_up(cqe) : cqe;
 	if (!cqe || cqe > (uint32_t)device->traits.attr.max_cqe || vector >= SIM_VECTORS)
 		return EINVAL;
+	*depth = device->traits.rounds_cq ? round_up(cqe) : cqe;
 	return sim_has_room(device, SIM_CQ) ? 0 : ENOMEM;
 }
 

@@ -158,12 +158,16 @@ static uint64_t place_of(const struct sim_pd *pd, const struct ibv_sge *sge, uin
 
 int sim_gather(const struct sim_pd *pd, const struct ibv_sge *sge, int num_sge, uint8_t *to)
 {
+	const struct sim_mr *mr;
 	uint64_t address;
 	int i;
 
 	for (i = 0; i < num_sge; to += sge[i++].length) {
 		if (!sge[i].length)
 			continue;
+		mr = sim_find_key(pd->object.program, sge[i].lkey);
+		if (!mr || mr->pd != pd)
+			return EINVAL;
 		address = place_of(pd, &sge[i], sge[i].length, 0);
 		if (!address || sim_read_memory(pd->object.program, address, to, sge[i].length))
 			return EFAULT;

@@ -162,7 +162,7 @@ int sim_modify_srq(struct sim_srq *srq, const struct ibv_srq_attr *attr, int mas
 {
 	int ret = 0;
 
-	if (mask & IBV_SRQ_LIMIT && attr->srq_limit > srq->queue.max)
+	if (mask & IBV_SRQ_LIMIT && attr->srq_limit > sim_slots_of(&srq->queue.ring))
 		return EINVAL;
 	if (mask & IBV_SRQ_MAX_WR)
 		ret = resize_srq(srq, attr->max_wr);

@@ -114,14 +114,17 @@ static int check_path(const struct sim_qp *qp, const struct ibv_qp_attr *attr, i
 	return sim_check_path(device, qp->attr.port_num, &attr->ah_attr);
 }
 
-/* A device refuses depths that it does not have. */
+/* A device refuses a depth that it does not have; not each that of the READs that it answers. */
 static int check_depths(const struct sim_qp *qp, const struct ibv_qp_attr *attr, int mask)
 {
 	int most = sim_qp_traits(qp)->attr.max_qp_rd_atom;
 
 	if (mask & IBV_QP_MAX_QP_RD_ATOMIC && attr->max_rd_atomic > most)
 		return EINVAL;
-	return mask & IBV_QP_MAX_DEST_RD_ATOMIC && attr->max_dest_rd_atomic > most ? EINVAL : 0;
+	return mask & IBV_QP_MAX_DEST_RD_ATOMIC && attr->max_dest_rd_atomic > most &&
+			       sim_qp_traits(qp)->limits_answers
+		       ? EINVAL
+		       : 0;
 }
 
 static void copy_attr(struct ibv_qp_attr *to, const struct ibv_qp_attr *from, int mask)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * ends: a program with both ends of a connection, which says what it sees of the simulated device:
- * each argument is one question. Takes nothing of the suite.
+ * the first argument is a question, and the second a number in it. Takes nothing of the suite.
  */
 #define DEPTH  8
 #define BUFFER (1 << 17)
@@ -18,6 +18,8 @@ static struct ends ends = {
 		   .retry_count = 6,
 		   .rnr_retry_count = 6 },
 };
+
+static int number; /* the second argument */
 
 static void connect_both(void)
 {
@@ -41,18 +43,21 @@ static void print_completions(struct end *end)
 	}
 }
 
-/* Three receives, and three sends, in a chain each. */
+/* Three receives, each so many bytes behind the one before, and three sends, in a chain each. */
 static int post_chains(void)
 {
-	struct ibv_sge sge;
+	struct ibv_sge sge, pieces[3];
 	struct ibv_recv_wr recvs[3], *bad_recv = NULL;
 	struct ibv_send_wr sends[3], *bad_send = NULL;
 	int i;
 
 	connect_both();
-	sge = (struct ibv_sge){ (uintptr_t)ends.server.buffer, 64, ends.server.mr->lkey };
-	for (i = 0; i < 3; i++)
-		recvs[i] = (struct ibv_recv_wr){ 'a' + i, i < 2 ? &recvs[i + 1] : NULL, &sge, 1 };
+	for (i = 0; i < 3; i++) {
+		pieces[i] = (struct ibv_sge){ (uintptr_t)ends.server.buffer + 256 + i * number, 64,
+					      ends.server.mr->lkey };
+		recvs[i] = (struct ibv_recv_wr){ 'a' + i, i < 2 ? &recvs[i + 1] : NULL, &pieces[i],
+						 1 };
+	}
 	if (ibv_post_recv(ends.server.id->qp, recvs, &bad_recv))
 		printf("receive %c failed\n", (int)bad_recv->wr_id);
 	sge = (struct ibv_sge){ (uintptr_t)ends.client.buffer, 64, ends.client.mr->lkey };
@@ -161,12 +166,13 @@ static int send_to_nobody(void)
 	return 0;
 }
 
-/* A message to a host that does not answer. */
+/* A message to a host that does not answer, or that has no receive at any of so many retries. */
 static int send_in_vain(void)
 {
 	struct ibv_wc wc;
 	time_t start;
 
+	ends.param.rnr_retry_count = (uint8_t)number;
 	connect_both();
 	start = time(NULL);
 	must(!post_send(&ends.client, 64, 0), "ibv_post_send");
@@ -212,14 +218,14 @@ static int send_and_leave(void)
 	return 0;
 }
 
-/* A byte inline, of a QP that was asked for with none. */
+/* Some bytes inline, of a QP that was asked for with none. */
 static int send_inline(void)
 {
 	int ret;
 
 	ends.receives = 1;
 	connect_both();
-	ret = post_send(&ends.client, 1, IBV_SEND_INLINE);
+	ret = post_send(&ends.client, (uint32_t)number, IBV_SEND_INLINE);
 	if (ret)
 		printf("%d\n", ret);
 	print_completions(&ends.server);
@@ -265,16 +271,38 @@ static int find_pkeys(void)
 
 static int connect_unprepared(void)
 {
-	ends.param.retry_count = 0;
-	ends.param.rnr_retry_count = 0;
+	ends.param.retry_count = ends.param.rnr_retry_count = (uint8_t)number;
 	connect_both();
 	return 0;
 }
 
+/* Both sides post so many receives before they connect. */
+static int connect_prepared(void)
+{
+	ends.receives = ends.client_receives = number;
+	connect_both();
+	return 0;
+}
+
+static void go_deeper(struct rdma_cm_event *event)
+{
+	(void)event;
+	ends.param.initiator_depth += (uint8_t)number;
+}
+
+/* The server accepts with so much more than the client has offered. */
+static int accept_deeper(void)
+{
+	ends.on_request = go_deeper;
+	connect_both();
+	return 0;
+}
+
+/* The client, which may have 16 completions, has a CQ of this size, and two in it. */
 static int have_a_small_cq(void)
 {
 	ends.receives = 2;
-	ends.cq_entries = 1;
+	ends.cq_entries = number;
 	connect_both();
 	must(!post_send(&ends.client, 64, 0), "ibv_post_send");
 	must(!post_send(&ends.client, 64, 0), "ibv_post_send");
@@ -282,62 +310,73 @@ static int have_a_small_cq(void)
 	return 0;
 }
 
+/* Memory of a receive, or memory that is not. */
 static int free_posted(void)
 {
 	connect_both();
 	must(!post_recv(&ends.server, 64), "ibv_post_recv");
-	free(ends.server.buffer);
+	free(number ? ends.server.buffer : calloc(1, 64));
 	return 0;
 }
 
+/* A region that begins so many bytes behind a receive of 64. */
 static int deregister_posted(void)
 {
+	struct ibv_mr *mr;
+
 	connect_both();
 	must(!post_recv(&ends.server, 64), "ibv_post_recv");
-	ibv_dereg_mr(ends.server.mr);
-	return 0;
+	mr = ibv_reg_mr(ends.server.pd, ends.server.buffer + number, 64, 0);
+	must(mr, "ibv_reg_mr");
+	return ibv_dereg_mr(mr);
 }
 
-static int end_flushed(bool polls)
+/* The region of a send, when it has completed (1) or before. */
+static int deregister_sent(void)
+{
+	ends.receives = 1;
+	connect_both();
+	must(!post_send(&ends.client, 64, 0), "ibv_post_send");
+	if (number)
+		print_completions(&ends.client);
+	return ibv_dereg_mr(ends.client.mr);
+}
+
+/* The region of a receive that was flushed, which has been polled (1) or not. */
+static int deregister_flushed(void)
 {
 	connect_both();
 	must(!post_recv(&ends.server, 64), "ibv_post_recv");
 	must(!rdma_disconnect(ends.server.id), "rdma_disconnect");
-	if (polls)
+	if (number)
 		print_completions(&ends.server);
-	ibv_dereg_mr(ends.server.mr);
-	return 0;
+	return ibv_dereg_mr(ends.server.mr);
 }
 
-static int deregister_flushed(void)
-{
-	return end_flushed(false);
-}
-
-static int deregister_polled(void)
-{
-	return end_flushed(true);
-}
-
+/* A byte of the client's memory changes, of which the first 64 are on their way. */
 static int change_sent(void)
 {
 	ends.receives = 1;
 	connect_both();
 	must(!post_send(&ends.client, 64, 0), "ibv_post_send");
-	ends.client.buffer[63]++;
+	ends.client.buffer[number]++;
 	usleep(1000);
 	return 0;
 }
 
-/* A READ into two pieces of memory that only the program itself may write to. */
+/* A READ into so many pieces that only the program itself may write to; 0: one that others may. */
 static int read_into_own(void)
 {
 	struct ibv_sge sges[2];
-	struct ibv_send_wr wr = { .opcode = IBV_WR_RDMA_READ, .sg_list = sges, .num_sge = 2 }, *bad;
+	struct ibv_send_wr wr = { .opcode = IBV_WR_RDMA_READ, .sg_list = sges }, *bad;
 
 	connect_both();
+	if (!number)
+		ends.client.mr = ibv_reg_mr(ends.client.pd, ends.client.buffer, BUFFER,
+					    IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
 	sges[0] = (struct ibv_sge){ (uintptr_t)ends.client.buffer, 8, ends.client.mr->lkey };
 	sges[1] = (struct ibv_sge){ (uintptr_t)ends.client.buffer + 8, 8, ends.client.mr->lkey };
+	wr.num_sge = number ? number : 1;
 	wr.wr.rdma.remote_addr = (uintptr_t)ends.server.buffer;
 	wr.wr.rdma.rkey = ends.server.mr->rkey;
 	must(!ibv_post_send(ends.client.id->qp, &wr, &bad), "ibv_post_send");
@@ -398,11 +437,13 @@ static const struct {
 	{ "state", query_state },
 	{ "pkeys", find_pkeys },
 	{ "unprepared", connect_unprepared },
+	{ "prepared", connect_prepared },
+	{ "deeper", accept_deeper },
 	{ "small-cq", have_a_small_cq },
 	{ "free-posted", free_posted },
 	{ "deregister-posted", deregister_posted },
+	{ "deregister-sent", deregister_sent },
 	{ "deregister-flushed", deregister_flushed },
-	{ "deregister-polled", deregister_polled },
 	{ "change-sent", change_sent },
 	{ "read-into-own", read_into_own },
 	{ "send-in-vain", send_in_vain },
@@ -420,7 +461,8 @@ int main(int argc, char **argv)
 {
 	size_t i;
 
-	for (i = 0; argc == 2 && i < sizeof(questions) / sizeof(questions[0]); i++) {
+	number = argc == 3 ? atoi(argv[2]) : 0;
+	for (i = 0; argc > 1 && i < sizeof(questions) / sizeof(questions[0]); i++) {
 		if (!strcmp(questions[i].name, argv[1]))
 			return questions[i].run();
 	}

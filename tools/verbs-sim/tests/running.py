@@ -57,4 +57,4 @@ def answers(lines: list[str], *options: str) -> list[dict[str, Any]]:
 
 def ends(question: str, device: str, *options: str) -> str:
     """What a program with both ends of a connection says."""
-    return simulate([["build/tests/sim/ends", question]], "--device", device, *options).out
+    return simulate([["build/tests/sim/ends", *question.split()]], "--device", device, *options).out

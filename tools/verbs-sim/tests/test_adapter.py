@@ -74,12 +74,13 @@ def test_a_write_arrives_in_any_order() -> None:
 @pytest.mark.parametrize(
     "question, said",
     [
-        ("foreign-send", "local protection error"),
-        ("foreign-recv", "receive completed: local protection error"),
+        ("edges", "SEND, other PD: client: local protection error"),
+        ("edges", "RECEIVE, other PD: server: local protection error"),
         ("too-long", "receive completed: local length error"),
-        ("own-write", "the WRITE has arrived"),
+        ("edges", "WRITE, last byte: server: success"),
+        ("limits", "answered READs, 129 of 128: Invalid argument"),
         ("steps", "RESET to RTS: Invalid argument"),
-        ("regions", "a page that is not there, no right: Bad address"),
+        ("regions", "a page that is not there, access 0: Bad address"),
     ],
 )
 def test_it_answers_the_probe(question: str, said: str) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 from pathlib import Path
@@ -51,6 +52,23 @@ def test_linux_6_12() -> None:
     assert (ends("post-late", "roce-6.12"), ends("state", "iwarp-6.12")) == ("server: r Work Request Flushed Error\n", "RTS\n")
 
 
+def test_all_regions_together_count_as_locked() -> None:
+    """The connection's two have 64 KiB each."""
+    root = ["setpriv", "--bounding-set=-ipc_lock", "--inh-caps=-ipc_lock"] if os.geteuid() == 0 else []
+    may = [*root, "prlimit", f"--memlock={2 * 65536 + 2}"]
+    assert "max_mr: 2 more, then Cannot allocate memory" in simulate([[*may, "build/tests/probe", ADDRESS, "limits"]], "--device", "roce,max_mr=9").out
+
+
+def test_a_limit_is_reached_once_for_each_time_that_it_is_set() -> None:
+    """Of five receives a fourth is taken, too."""
+    assert "".join(answers("pool", "roce")).count("SRQ limit reached") == 2
+
+
+@pytest.mark.parametrize("retries, seconds", [(3, 1), (4, 2)])
+def test_each_retry_without_a_receive_takes_655_ms(retries: int, seconds: int) -> None:
+    assert ends(f"send-in-vain {retries}", "roce") == f"RNR retry counter exceeded after {seconds} s\n"
+
+
 @pytest.mark.parametrize("device", ["roce", "iwarp"])
 def test_a_message_that_was_sent_arrives_though_its_sender_leaves(device: str) -> None:
     assert {ends("send-and-leave", device, "--seed", str(seed)) for seed in range(20)} == {"server: r success\n"}
@@ -73,7 +91,7 @@ def test_what_a_device_has_answered_makes_it(kind: str, other: str, tmp_path: Pa
     """The file of make probe, read by a device of another kind, in whose place each answer is what it was."""
     run = simulate([["tools/verbs-sim/tests/probe/ask", "build/tests/probe", ADDRESS, str(tmp_path / "file")]], "--device", kind)
     assert not run.exit and (tmp_path / "file").read_text().startswith("device rxe0\nkernel Linux "), run.why()
-    for question in "attributes caps pool pool-torn solicited accept reject leave bad-key region-gone too-long".split():
+    for question in "attributes caps pool pool-torn solicited accept reject leave bad-key region-gone too-long edges".split():
         assert answers(question, f"{other}={tmp_path}/file") == answers(question, kind)
     assert answers("bad-key", other) != answers("bad-key", kind)
 
@@ -91,6 +109,36 @@ def test_partition_keys_of_its_ports(device: str, places: str) -> None:
 
 def test_a_partition_key_that_cannot_be_found() -> None:
     assert ends("pkeys", "roce", "--fail", "0:ibv_get_pkey_index:1") == "-1 -1 -1 No such file or directory\n"
+
+
+# What is granted, and refused, if there is so much of it. The connection of the probe has some, and librdmacm a PD.
+MOST = {
+    "max_qp": (6, "max_qp: 4 more, then Cannot allocate memory"),
+    "max_cq": (6, "max_cq: 4 more, then Cannot allocate memory"),
+    "max_mr": (6, "max_mr: 4 more, then Cannot allocate memory"),
+    "max_pd": (6, "max_pd: 3 more, then Cannot allocate memory"),
+    "max_srq": (6, "max_srq: 5 more, then Cannot allocate memory"),
+    "max_qp_wr": (64, "sends, 64 of 64: Success; sends, 65 of 64: Invalid argument; receives, 64 of 64: Success; receives, 65 of 64: Invalid argument"),
+    "max_cqe": (64, "entries of a CQ, 64 of 64: Success; entries of a CQ, 65 of 64: Invalid argument"),
+    "max_sge": (4, "pieces of a send, 4 of 4: Success; pieces of a send, 5 of 4: Invalid argument; pieces of a receive, 4 of 4: Success; "
+                "pieces of a receive, 5 of 4: Invalid argument; pieces of a pool, 4 of 4: Success; pieces of a pool, 5 of 4: Invalid argument"),
+    "max_srq_wr": (63, "receives of a pool, 63 of 63: Success; receives of a pool, 64 of 63: Invalid argument"),
+    "max_rd_atom": (4, "READs, 4 of 4: Success; READs, 5 of 4: Invalid argument"),
+    "max_inline": (64, "bytes inline: 64"),
+}  # fmt: skip
+
+
+def test_each_limit_has_a_row() -> None:
+    """But max_message, by which nothing is refused."""
+    names = re.findall(r'^\tTRAIT\("(max_\w+)"', (TOP / "tools/verbs-sim/device/traits.c").read_text(), re.MULTILINE)
+    assert {*names} - {"max_message"} == {*MOST}
+
+
+@pytest.mark.parametrize("limit", MOST)
+def test_as_much_as_there_is_and_one_more(limit: str) -> None:
+    n, due = MOST[limit]
+    said = answers("limits", f"roce,{limit}={n}")
+    assert {*due.split("; ")} <= {*said}, said
 
 
 @pytest.mark.parametrize(

@@ -187,7 +187,7 @@ def test_the_worst_of_many_runs(options: str, programs: list[list[str]], status:
 ENDS: dict[str, tuple[list[str], int, int]] = {
     "ends": (["true"], 0, 0),
     "leaks": ([ODD, "forget"], 121, 121),
-    "does-wrong": (["build/tests/sim/ends", "small-cq"], 124, 124),
+    "does-wrong": (["build/tests/sim/ends", "small-cq", "1"], 124, 124),
     "fails": (["sh", "-c", "exit 3"], 3, 3),
     "is-killed": (["sh", "-c", "kill -KILL $$"], 137, 137),
     "waits": ([ODD, "await-sigterm"], 120, 0),
@@ -268,12 +268,13 @@ def test_findings_have_names() -> None:
     names = {text.split(": ")[0] for text in re.findall(r'\tsim_blame\([^;]*?"([^"]*)"', sources)}
     text = subprocess.run(["tools/verbs-sim/verbs-sim", "--help"], cwd=TOP, capture_output=True, text=True, timeout=60, check=True).stdout
     listed = re.search(r"--allow FINDING .*\n +([a-z -]+)\n", text)
-    assert listed and listed[1].split() == sorted(names), text
+    assert listed and listed[1].split() == sorted(names) == sorted({"status", *(row[0] for row in WRONG)}), text
 
 
 @pytest.mark.parametrize("fault, calls", [("0:read:4", 3), ("0:4", 3), ("1:1", 0), ("0:read:3:PORT_ERR", None), ("0:3:PORT_ERR", None)])
 def test_a_fault_that_does_not_happen(fault: str, calls: int | None) -> None:
-    run = small("tick", "--fail", fault)
+    """Behind one that does."""
+    run = small("tick", "--fail", "0:read:1:PORT_ERR", "--fail", fault)
     said = re.findall(r"^verbs-sim: --fail (\S+) did not happen: program \d made (\d+) such calls$", run.err, re.M)
     assert not run.exit and said == ([] if calls is None else [(fault, str(calls))]), run.why()
 
@@ -300,11 +301,26 @@ def test_a_sweep_reports_each_run_that_went_wrong() -> None:
 
 @pytest.mark.parametrize(
     "words",
-    ["--device roce=/no/file -- true", "--sweep x -- true", "--servers x -- true", "--seed x -- true", "--seeds 5-4 -- true", "--fail 1 -- true", "--fail 0:1:NOTHING -- true", "--fail 0:rdma_connect -- true", "--fail 0:no_such_call:1 -- true", "--fail 0:sem_post:1 -- true", "--fail 0:1:REJECTED=x -- true", "--strategy x -- true", "--limit -1 -- true", "--leaks x -- true", "--allow x -- true", "--allow -- true", "--expect 1 -- true", "--expect 0:1x -- true", "--", "-- :::", "-- true :::"],
+    ["--gdb x -- true", "--patience x -- true", "--no-such-option", "--device roce=/no/file -- true", "--sweep x -- true", "--servers x -- true", "--seed x -- true", "--seeds 5-4 -- true", "--fail 1 -- true", "--fail 0:1:NOTHING -- true", "--fail 0:rdma_connect -- true", "--fail 0:no_such_call:1 -- true", "--fail 0:sem_post:1 -- true", "--fail 0:1:REJECTED=x -- true", "--strategy x -- true", "--limit -1 -- true", "--leaks x -- true", "--allow x -- true", "--allow -- true", "--expect 1 -- true", "--expect 0:1x -- true", "--", "-- :::", "-- true :::"],
 )
 def test_wrong_usage(words: str) -> None:
     done = subprocess.run(["tools/verbs-sim/verbs-sim", *words.split()], cwd=TOP, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 2 and "see verbs-sim --help" in done.stderr
+
+
+@pytest.mark.parametrize("option, most", [("--device roce", 8), ("--fail 0:9", 63), ("--expect 0:0", 64)])
+def test_as_often_as_it_may_be_given_and_once_more(option: str, most: int) -> None:
+    for times, status in ((most, 0), (most + 1, 2)):
+        argv = ["tools/verbs-sim/verbs-sim", *option.split() * times, "--", "true"]
+        done = subprocess.run(argv, cwd=TOP, capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == status, done.stderr
+
+
+def test_each_refusal_of_the_command_line_has_a_row() -> None:
+    """By the option that it names."""
+    named = {*re.findall(r'refuse\("[^"]*?(--\w+)', (TOP / "tools/verbs-sim/runner/options.c").read_text())}
+    words = " ".join(" ".join(mark.args[1]) for mark in test_wrong_usage.pytestmark)  # type: ignore[attr-defined]
+    assert len(named) > 10 and named <= {*re.findall(r"--\w+", words)}
 
 
 def test_the_library_alone() -> None:
@@ -317,39 +333,36 @@ def test_a_program_that_does_not_exist() -> None:
     assert simulate([["./no-such-program"]]).exit == 127
 
 
-@pytest.mark.parametrize(
-    "which, wrong",
-    [
-        ("read-into-own", "a READ over iWARP into memory without IBV_ACCESS_REMOTE_WRITE"),
-        ("read-into-own", "a READ over iWARP into several pieces: only the first is filled"),
-        ("unprepared", "a QP is connected before a receive is posted"),
-        ("unprepared", "retry_count is 0: none, or forever on soft-RoCE"),
-        ("unprepared", "no retries where there is no receive: rnr_retry_count is 0"),
-        ("chains", "a receive has memory of one that is posted"),
-        ("small-cq", "a CQ of 1 entries may get 16 completions"),
-        ("free-posted", "memory is freed while it is posted"),
-        ("deregister-posted", "memory is deregistered while it is posted"),
-        ("deregister-flushed", "memory is deregistered while it is posted"),
-        ("inline", "a request has 1 bytes inline, and its QP was granted 0"),
-        ("change-sent", "the memory of a send or WRITE has changed before it was complete"),
-    ],
-)
-def test_what_works_only_by_chance(which: str, wrong: str) -> None:
-    """The device puts up with it."""
-    device = "iwarp" if which in ("read-into-own", "inline") else "roce"
-    strict, lax = (simulate([["build/tests/sim/ends", which]], option, "--device", device) for option in ("--strict", "--trace"))
-    assert strict.exit == 124 and re.search(rf"program 0: [a-z-]+: {re.escape(wrong)}", strict.wrong), strict.why()
-    assert lax.exit != 124 or which == "small-cq", lax.why()
+# A finding, on which device, the least that is wrong, and its neighbour that is not.
+WRONG = [
+    ("changed-send", "roce", "change-sent 63", "change-sent 64"),
+    ("cq-overrun", "adapter", "small-cq 1", "small-cq 2"),
+    ("depth", "roce", "deeper 1", "deeper 0"),
+    ("inline", "iwarp", "inline 1", "inline 0"),
+    ("no-receive", "roce", "prepared 0", "prepared 1"),
+    ("posted-memory", "roce", "free-posted 1", "free-posted 0"),
+    ("posted-memory", "roce", "deregister-posted 63", "deregister-posted 64"),
+    ("posted-memory", "roce", "deregister-sent 0", "deregister-sent 1"),
+    ("posted-memory", "roce", "deregister-flushed 0", "deregister-flushed 1"),
+    ("read-access", "iwarp", "read-into-own 1", "read-into-own 0"),
+    ("read-pieces", "iwarp", "read-into-own 2", "read-into-own 1"),
+    ("retry-count", "roce", "unprepared 0", "unprepared 1"),
+    ("retry-count", "roce", "unprepared 7", "unprepared 6"),
+    ("rnr-retry-count", "roce", "unprepared 0", "unprepared 1"),
+    ("shared-receive", "roce", "chains 63", "chains 64"),
+    ("shared-receive", "roce", "chains -63", "chains -64"),
+    ("small-cq", "adapter", "small-cq 15", "small-cq 16"),
+]
 
 
-def test_a_flush_that_was_polled_is_over() -> None:
-    run = simulate([["build/tests/sim/ends", "deregister-polled"]], "--strict")
-    assert "deregistered" not in run.wrong and "server: r Work Request Flushed Error" in run.out, run.why()
-
-
-def test_a_completion_queue_that_overruns() -> None:
-    run = simulate([["build/tests/sim/ends", "small-cq"]])
-    assert (run.exit, run.wrong) == (124, "program 0: cq-overrun: a CQ of 1 entries overruns"), run.why()
+@pytest.mark.parametrize("finding, device, guilty, innocent", WRONG)
+def test_what_works_only_by_chance(finding: str, device: str, guilty: str, innocent: str) -> None:
+    """The device puts up with it. Only a CQ that overruns is always reported."""
+    strict, right = (simulate([["build/tests/sim/ends", *words.split()]], "--strict", "--device", device) for words in (guilty, innocent))
+    assert f"program 0: {finding}: " in strict.wrong and f": {finding}: " not in right.wrong, strict.why() + right.why()
+    for options in (["--trace"], ["--strict", "--allow", finding]):
+        lax = simulate([["build/tests/sim/ends", *guilty.split()]], "--device", device, *options)
+        assert (f": {finding}: " in lax.wrong) == (finding == "cq-overrun" and options == ["--trace"]), lax.why()
 
 
 @pytest.mark.parametrize("program", ["programs", "programs-address", "programs-thread"])

@@ -27,6 +27,13 @@ static int take_data(struct sim_qp *qp, struct sim_request *request)
 	return sim_gather(qp->pd, request->sge, request->num_sge, request->data);
 }
 
+/* `error`: what take_data has returned. */
+static enum ibv_wc_status status_of(const struct sim_qp *qp, int error)
+{
+	return error == EINVAL ? sim_qp_traits(qp)->bad_local_key
+			       : sim_qp_traits(qp)->beyond_region;
+}
+
 /* A request has failed here: so does the QP, and on iWARP the connection. */
 static void fail(struct sim_qp *qp)
 {
@@ -166,6 +173,7 @@ void sim_execute(struct sim_qp *qp)
 	struct sim_request *request = TAILQ_FIRST(&qp->wire), *asked = TAILQ_FIRST(&qp->reads);
 	struct sim_qp *peer = sim_peer_of(qp);
 	enum ibv_wc_status status;
+	int error;
 
 	if (sim_fails_with_cq(qp))
 		return;
@@ -182,8 +190,8 @@ void sim_execute(struct sim_qp *qp)
 		sim_finish(qp, request, sim_qp_traits(qp)->bad_opcode);
 	else if (sim_brings_data(request) && !qp->attr.max_rd_atomic && !overlaps(qp, request))
 		qp->halted = true; /* it is never sent, nor what is behind it */
-	else if (take_data(qp, request))
-		sim_finish(qp, request, sim_qp_traits(qp)->bad_local_key);
+	else if ((error = take_data(qp, request)))
+		sim_finish(qp, request, status_of(qp, error));
 	else if (sim_execute_alone(qp, request, &status))
 		sim_finish(qp, request, status);
 	else if (!peer)
@@ -200,14 +208,16 @@ void sim_acknowledge(struct sim_qp *qp)
 {
 	struct sim_request *request = TAILQ_FIRST(&qp->sends);
 	enum ibv_wc_status status;
+	int error;
 
 	if (!request)
 		return;
 	if (!request->executed && (!sim_is_iwarp(qp) || sim_brings_data(request) || qp->halted ||
 				   qp->ahead + request->length > SIM_TCP_BUFFER))
 		return;
-	if (!request->executed && take_data(qp, request))
-		sim_finish(qp, request, sim_qp_traits(qp)->bad_local_key);
+	error = request->executed ? 0 : take_data(qp, request);
+	if (error)
+		sim_finish(qp, request, status_of(qp, error));
 	if (sim_awaits_lost_answer(qp, request))
 		return;
 	status = request->status = sim_judge(qp->object.program, request->status);

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Tests of verbs-trace: what it accuses of, done and not done: sins SIN guilty|innocent ADDRESS. The two
- * differ in that one thing. Exit status 0, or 3 if something else goes wrong.
+ * Tests of verbs-trace: what it accuses of, done and not done: sins SIN guilty|worse|innocent ADDRESS
+ * [TIMES]. They differ in that one thing. Before it, the listener refuses TIMES clients: what verbs-trace
+ * knows of them must change nothing. Exit status 0, or 3 if something else goes wrong.
  */
 #define DEPTH  64
 #define BUFFER 4096
+#include <pthread.h>
+
 #include "verbs/two_ends.h"
 
 #define SIZE   256 /* bytes of a message */
@@ -81,17 +84,24 @@ static enum ibv_wc_status poll_one(struct end *end)
 	return wc.status;
 }
 
+#define WORSE 2
+
+/* With what else is left, the regions are 20 objects, or one more: of a kind, 20 accusations are shown. */
 static void leak(int guilty)
 {
+	struct ibv_mr *mrs[7];
 	char data[SIZE];
-	struct ibv_mr *mr;
+	int i, n = guilty == WORSE ? 7 : 6;
 
 	connect_ends(&pair, &address);
-	mr = ibv_reg_mr(pair.client.pd, data, SIZE, 0);
-	must(mr != NULL, "ibv_reg_mr");
+	for (i = 0; i < n; i++) {
+		mrs[i] = ibv_reg_mr(pair.client.pd, data, SIZE, 0);
+		must(mrs[i] != NULL, "ibv_reg_mr");
+	}
 	if (guilty)
 		exit(0);
-	ibv_dereg_mr(mr);
+	while (i--)
+		ibv_dereg_mr(mrs[i]);
 	disconnect();
 }
 
@@ -112,21 +122,26 @@ static void cm_event(int guilty)
 static void one_by_event(void)
 {
 	struct ibv_cq *cq;
+	struct ibv_wc wc;
 	void *context;
 
 	must(!ibv_req_notify_cq(pair.server.cq, 0), "ibv_req_notify_cq");
+	must(!ibv_poll_cq(pair.server.cq, 1, &wc), "ibv_poll_cq");
 	send_one();
 	must(!ibv_get_cq_event(pair.server.channel, &cq, &context), "ibv_get_cq_event");
 }
 
+/* Of two events one is acked, or both at once. */
 static void cq_event(int guilty)
 {
 	connect_ends(&pair, &address);
 	one_by_event();
-	if (guilty)
-		exit(0); /* ibv_destroy_cq would wait forever */
-	ibv_ack_cq_events(pair.server.cq, 1);
-	disconnect();
+	must(poll_one(&pair.server) == IBV_WC_SUCCESS, "poll");
+	one_by_event();
+	ibv_ack_cq_events(pair.server.cq, guilty ? 1 : 2);
+	if (guilty && guilty != WORSE)
+		exit(0);
+	disconnect(); /* with an event that is not acked, ibv_destroy_cq waits forever */
 }
 
 /* Nobody polls until the client's CQ has more completions than entries. */
@@ -186,13 +201,27 @@ static void unseen_error(int guilty)
 	disconnect();
 }
 
+/* In another thread, which has not polled the error. */
+static void *send_unaware(void *unused)
+{
+	post_send(&pair.client, SIZE, 0);
+	return unused;
+}
+
 static void posted_after_error(int guilty)
 {
+	pthread_t other;
+
 	connect_ends(&pair, &address);
 	send_failing();
 	must(poll_one(&pair.client) != IBV_WC_SUCCESS, "what has to fail succeeded");
-	if (guilty)
+	if (guilty) {
 		send_one();
+	} else {
+		post_send(&pair.server, SIZE, 0); /* on another QP */
+		must(!pthread_create(&other, NULL, send_unaware, NULL), "pthread_create");
+		pthread_join(other, NULL);
+	}
 	disconnect();
 }
 
@@ -227,7 +256,7 @@ static void armed_not_polled(int guilty)
 	must(poll_one(&pair.server) == IBV_WC_SUCCESS, "poll");
 	for (i = 0; i < 2; i++) {
 		must(!ibv_req_notify_cq(pair.server.cq, 0), "ibv_req_notify_cq");
-		if (!guilty)
+		if (!guilty || !i) /* the second arming only */
 			ibv_poll_cq(pair.server.cq, 1, &wc);
 		send_one();
 		must(!ibv_get_cq_event(pair.server.channel, &(struct ibv_cq *){ 0 },
@@ -264,6 +293,45 @@ static void private_data_after_ack(int guilty)
 	disconnect();
 }
 
+static void refuse_client(struct rdma_event_channel *events, struct rdma_cm_id *listener, bool last)
+{
+	struct rdma_cm_id *id = resolve(events, rdma_get_local_addr(listener));
+	static struct ibv_pd *pd; /* of all */
+	static struct ibv_cq *cq;
+	struct ibv_qp_init_attr init = { .qp_type = IBV_QPT_RC, .cap = { 1, 1, 1, 1, 0 } };
+	struct rdma_cm_event *event;
+	struct rdma_cm_id *asked;
+
+	pd = pd ? pd : ibv_alloc_pd(id->verbs);
+	init.send_cq = init.recv_cq = cq = cq ? cq : ibv_create_cq(id->verbs, 1, NULL, NULL, 0);
+	must(!rdma_create_qp(id, pd, &init), "rdma_create_qp");
+	must(!rdma_connect(id, &pair.param), "rdma_connect");
+	event = next_event(events, RDMA_CM_EVENT_CONNECT_REQUEST);
+	asked = event->id;
+	must(!strcmp(event->param.conn.private_data, "hello"), "private data");
+	rdma_ack_cm_event(event);
+	must(!rdma_reject(asked, "sorry", 6), "rdma_reject");
+	event = next_event(events, RDMA_CM_EVENT_REJECTED);
+	must(!strcmp(event->param.conn.private_data, "sorry"), "private data");
+	rdma_ack_cm_event(event);
+	rdma_destroy_qp(id);
+	must(!rdma_destroy_id(asked) && !rdma_destroy_id(id), "rdma_destroy_id");
+	if (last)
+		must(!ibv_destroy_cq(cq) && !ibv_dealloc_pd(pd), "ibv_dealloc_pd");
+}
+
+static void refuse_clients(int n)
+{
+	struct rdma_event_channel *events = rdma_create_event_channel();
+	struct sockaddr_in to = address;
+	struct rdma_cm_id *listener = listen_at(events, &to, 4);
+
+	while (n--)
+		refuse_client(events, listener, !n);
+	must(!rdma_destroy_id(listener), "rdma_destroy_id");
+	rdma_destroy_event_channel(events);
+}
+
 static const struct {
 	const char *name;
 	void (*commit)(int guilty);
@@ -285,13 +353,15 @@ int main(int argc, char **argv)
 {
 	size_t i;
 
-	for (i = 0; argc == 4 && i < sizeof(sins) / sizeof(sins[0]); i++) {
+	for (i = 0; argc >= 4 && i < sizeof(sins) / sizeof(sins[0]); i++) {
 		if (strcmp(argv[1], sins[i].name))
 			continue;
 		must(inet_pton(AF_INET, argv[3], &address.sin_addr) == 1, argv[3]);
-		sins[i].commit(!strcmp(argv[2], "guilty"));
+		if (argc > 4)
+			refuse_clients(atoi(argv[4]));
+		sins[i].commit(!strcmp(argv[2], "worse") ? WORSE : !strcmp(argv[2], "guilty"));
 		return 0;
 	}
-	fputs("usage: sins SIN guilty|innocent ADDRESS\n", stderr);
+	fputs("usage: sins SIN guilty|worse|innocent ADDRESS [TIMES]\n", stderr);
 	return 2;
 }

@@ -243,11 +243,10 @@ static const struct question {
 	{ "pieces", ask_pieces, 0, 1, "a READ into two pieces of memory" },
 	{ "uc", ask_uc, 0, 0, "UC: who is told of what, and what is lost" },
 	{ "windows", ask_windows, 0, 0, "memory windows: what they open, and what ends them" },
-	{ "foreign-send", ask_foreign, 0, 0, "a send with the lkey of another PD" },
-	{ "foreign-recv", ask_foreign, 1, 0, "a receive with one" },
-	{ "foreign-write", ask_foreign, 2, 0, "a WRITE with the rkey of another PD" },
-	{ "own-write", ask_foreign, 3, 0, "the same with a good one" },
-	{ "closed", ask_closed, 0, 0, "a WRITE to a QP that allows none" },
+	{ "edges", ask_edges, 0, 0, "accesses at a region's ends, and without a right" },
+	{ "limits", ask_limits, 0, 0, "as much as a device has, and one more" },
+	{ "busy", ask_busy, 0, 0, "what is destroyed while another needs it" },
+	{ "terms", ask_terms, 0, 0, "private data that are too long, and calls out of turn" },
 	{ "regions", ask_regions, 0, 0, "what memory is registered with which right" },
 	{ "steps", ask_steps, 0, 0, "a QP's way to RTS, with right and wrong attributes" },
 	{ "caps", ask_caps, 0, 0, "what queues are given, at the limits and beyond" },
@@ -291,8 +290,8 @@ int main(int argc, char **argv)
 	e.pooled = !strncmp(q->name, "pool", 4);
 	if (!strcmp(q->name, "retries-7"))
 		e.param.retry_count = 7;
-	if (!strcmp(q->name, "empty") || !strcmp(q->name, "pieces") || q->ask == ask_meet ||
-	    q->ask == ask_meet_empty)
+	if (!strcmp(q->name, "empty") || !strcmp(q->name, "pieces") || q->ask == ask_edges ||
+	    q->ask == ask_meet || q->ask == ask_meet_empty)
 		e.param.initiator_depth = e.param.responder_resources = 1;
 	e.receives = q->receives;
 	connect_ends(&e, &to);

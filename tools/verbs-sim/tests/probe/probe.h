@@ -32,6 +32,16 @@ void ask_gids(struct ends *e, int unused);
 void ask_pkeys(struct ends *e, int unused);
 void ask_pieces(struct ends *e, int unused);
 
+/* edges.c */
+void ask_edges(struct ends *e, int unused);
+
+/* limits.c */
+void ask_limits(struct ends *e, int unused);
+void ask_busy(struct ends *e, int unused);
+
+/* terms.c */
+void ask_terms(struct ends *e, int unused);
+
 /* pools.c */
 void ask_pool_recv(struct ends *e, int unused);
 void ask_pool(struct ends *e, int limit);
@@ -55,8 +65,6 @@ void ask_close(struct ends *e, int unused);
 void ask_ack_timeout(struct ends *e, int unused);
 
 /* rights.c */
-void ask_foreign(struct ends *e, int whose);
-void ask_closed(struct ends *e, int unused);
 void ask_regions(struct ends *e, int unused);
 void ask_steps(struct ends *e, int unused);
 

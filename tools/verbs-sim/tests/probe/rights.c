@@ -1,71 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the questions of probe.c about what a driver refuses: keys of another PD, a QP that allows
- * nothing, memory that is not there, and steps of a QP with the wrong attributes.
+ * Place: the questions of probe.c about what a driver refuses: memory that is not there, and steps of
+ * a QP with the wrong attributes. See edges.c, limits.c and terms.c, too.
  */
 #include <sys/mman.h>
 
 #include "probe.h"
-
-/* ---- Keys and rights ---- */
-
-enum {
-	OF_SEND,
-	OF_RECEIVE,
-	OF_WRITE,
-	OWN /* for comparison: WRITE with a key of the right PD */
-};
-
-#define ALL (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE)
-
-/* The region of an end becomes one of a new PD, or of the end's own. */
-static void register_anew(struct end *end, bool foreign)
-{
-	end->mr = ibv_reg_mr(foreign ? ibv_alloc_pd(end->id->verbs) : end->pd, end->buffer, BUFFER,
-			     ALL);
-	must(end->mr, "ibv_reg_mr");
-}
-
-static void write_to_server(struct ends *e)
-{
-	struct ibv_sge sge = { (uintptr_t)e->client.buffer, 64, e->client.mr->lkey };
-	struct ibv_send_wr wr = { .wr_id = 's', .sg_list = &sge, .num_sge = 1 }, *bad;
-
-	wr.opcode = IBV_WR_RDMA_WRITE;
-	wr.wr.rdma.remote_addr = (uintptr_t)e->server.buffer;
-	wr.wr.rdma.rkey = e->server.mr->rkey;
-	e->client.buffer[0] = 'c';
-	tell_post(&e->client, "ibv_post_send of a WRITE",
-		  ibv_post_send(e->client.id->qp, &wr, &bad));
-}
-
-/* A send, a receive or a WRITE with the key of another PD. */
-void ask_foreign(struct ends *e, int whose)
-{
-	register_anew(&e->client, whose == OF_SEND);
-	register_anew(&e->server, whose == OF_RECEIVE || whose == OF_WRITE);
-	if (whose != OF_WRITE && whose != OWN) {
-		tell_post(&e->server, "ibv_post_recv", post_recv(&e->server, 4096));
-		tell_post(&e->client, "ibv_post_send", post_send(&e->client, 64, 0));
-	} else {
-		write_to_server(e);
-	}
-	watch(e, 1000, 99);
-	told("the WRITE has %sarrived", *e->server.buffer == 'c' ? "" : "not ");
-}
-
-/* A WRITE to a QP that allows none, though the region does. */
-void ask_closed(struct ends *e, int unused)
-{
-	struct ibv_qp_attr attr = { .qp_access_flags = 0 };
-
-	(void)unused;
-	register_anew(&e->server, false);
-	told("server: ibv_modify_qp to no access: %d",
-	     ibv_modify_qp(e->server.id->qp, &attr, IBV_QP_ACCESS_FLAGS));
-	write_to_server(e);
-	watch(e, 1000, 99);
-}
 
 /* ---- Memory ---- */
 
@@ -76,8 +16,7 @@ static void tell_region(const struct end *end, const char *what, void *address, 
 
 	errno = 0;
 	mr = ibv_reg_mr(end->pd, address, length, access);
-	told("%s, %s: %s", what, access ? "LOCAL_WRITE" : "no right",
-	     mr ? "registered" : strerror(errno));
+	told("%s, access %d: %s", what, access, mr ? "registered" : strerror(errno));
 	if (mr)
 		ibv_dereg_mr(mr);
 }
@@ -85,6 +24,14 @@ static void tell_region(const struct end *end, const char *what, void *address, 
 /* Which regions of three pages are registered: one to write, one to read, one not mapped? */
 void ask_regions(struct ends *e, int unused)
 {
+	static const int accesses[] = {
+		IBV_ACCESS_REMOTE_READ,
+		IBV_ACCESS_REMOTE_WRITE,
+		IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_LOCAL_WRITE,
+		IBV_ACCESS_REMOTE_ATOMIC,
+		IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_LOCAL_WRITE,
+		IBV_ACCESS_ON_DEMAND,
+	};
 	size_t page = (size_t)getpagesize();
 	char *pages =
 		mmap(NULL, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -101,6 +48,8 @@ void ask_regions(struct ends *e, int unused)
 		tell_region(&e->client, "a page that is not there", pages + 2 * page, page, access);
 		tell_region(&e->client, "no byte", pages, 0, access);
 	}
+	for (size_t i = 0; i < sizeof(accesses) / sizeof(*accesses); i++)
+		tell_region(&e->client, "a page", pages, page, accesses[i]);
 }
 
 /* ---- Steps ---- */

@@ -136,6 +136,8 @@ static void ask_type_1(struct ends *e, struct ibv_mw *mw, struct ibv_mr *mr)
 	pair_rc(e);
 	reach(e, "a WRITE by another QP", IBV_WR_RDMA_WRITE, mw->rkey, 0);
 	told("ibv_dereg_mr returns %d", ibv_dereg_mr(mr));
+	invalidate(e, &e->server, "IBV_WR_LOCAL_INV of type 1", IBV_WR_LOCAL_INV, mw->rkey);
+	pair_rc(e);
 	bind_first(e, mw, mr, 0, "ibv_bind_mw of no byte");
 	reach(e, "a WRITE after that", IBV_WR_RDMA_WRITE, mw->rkey, 0);
 }

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""One grading from end to end: the build, the jail, and the shortest check over the simulated device. course/tests/graded,
+which is long, has all.
+
+Contract: boots a machine of the lab.
+"""
+
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from course import checks, grade, make
+from course.cases import Check
+from course.exercises import EXERCISES
+from exercises import solutions
+
+EXERCISE = EXERCISES["private-data"]
+
+
+def shortest(chance: Random) -> list[Check]:
+    """Two runs."""
+    return [check for check in checks.private_data(chance) if check.text.endswith("client, simulated device: what it tells the libraries")]
+
+
+@pytest.mark.parametrize("solved", [pytest.param(False, marks=pytest.mark.long), True])
+def test_a_hand_in(solved: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(checks.CHECKS, EXERCISE.name, shortest)
+    make.write(EXERCISE, tmp_path / "mine")
+    if solved:
+        (tmp_path / "mine" / EXERCISE.file).write_text(solutions.right(EXERCISE))
+    build, simulated = grade.grade(tmp_path / "mine", 1)[1]
+    assert build.points == build.of and (simulated.points == simulated.of) == solved, (build, simulated)
+    assert solved or "your client over the simulated device: " in simulated.reason

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: the question of probe.c where a region ends, and for whom it is: each access that a device
+ * must refuse, and its neighbour that it must not, over a connection of its own.
+ */
+#include <signal.h>
+
+#include "probe.h"
+
+#define REGION 64 /* bytes */
+#define TO_CLIENT \
+	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE) /* iWARP writes it \
+							      by READ */
+
+enum access {
+	SEND,    /* from the region */
+	RECEIVE, /* into it */
+	WRITE,
+	READ,
+	ADD
+};
+
+enum how {
+	WELL,
+	OTHER_PD,
+	NO_RIGHT, /* of the region */
+	CLOSED,   /* no right of the QP */
+	GONE      /* deregistered before */
+};
+
+static const struct attempt {
+	const char *what;
+	enum access access;
+	int at;
+	uint32_t length;
+	enum how how;
+	uint32_t more; /* bytes of the message that are too many for the receive */
+} attempts[] = {
+	{ "SEND", SEND, 0, REGION, WELL, 0 },
+	{ "SEND, last byte", SEND, REGION - 1, 1, WELL, 0 },
+	{ "SEND, one beyond", SEND, REGION - 1, 2, WELL, 0 },
+	{ "SEND, one before", SEND, -1, 1, WELL, 0 },
+	{ "SEND, other PD", SEND, 0, REGION, OTHER_PD, 0 },
+	{ "SEND, region gone", SEND, 0, REGION, GONE, 0 },
+	{ "RECEIVE", RECEIVE, REGION - 16, 16, WELL, 0 },
+	{ "RECEIVE, one beyond", RECEIVE, REGION - 15, 16, WELL, 0 },
+	{ "RECEIVE, one byte too long", RECEIVE, 0, 16, WELL, 1 },
+	{ "RECEIVE, other PD", RECEIVE, 0, 16, OTHER_PD, 0 },
+	{ "RECEIVE, no right", RECEIVE, 0, 16, NO_RIGHT, 0 },
+	{ "WRITE", WRITE, 0, REGION, WELL, 0 },
+	{ "WRITE, last byte", WRITE, REGION - 1, 1, WELL, 0 },
+	{ "WRITE, one beyond", WRITE, REGION - 1, 2, WELL, 0 },
+	{ "WRITE, behind the last", WRITE, REGION, 1, WELL, 0 },
+	{ "WRITE, one before", WRITE, -1, 1, WELL, 0 },
+	{ "WRITE, other PD", WRITE, 0, REGION, OTHER_PD, 0 },
+	{ "WRITE, no right", WRITE, 0, REGION, NO_RIGHT, 0 },
+	{ "WRITE, closed", WRITE, 0, REGION, CLOSED, 0 },
+	{ "WRITE, region gone", WRITE, 0, REGION, GONE, 0 },
+	{ "READ", READ, 0, REGION, WELL, 0 },
+	{ "READ, last byte", READ, REGION - 1, 1, WELL, 0 },
+	{ "READ, one beyond", READ, REGION - 1, 2, WELL, 0 },
+	{ "READ, other PD", READ, 0, REGION, OTHER_PD, 0 },
+	{ "READ, no right", READ, 0, REGION, NO_RIGHT, 0 },
+	{ "READ, closed", READ, 0, REGION, CLOSED, 0 },
+	{ "ADD, last word", ADD, REGION - 8, 8, WELL, 0 },
+	{ "ADD, word beyond", ADD, REGION, 8, WELL, 0 },
+	{ "ADD, between words", ADD, 4, 8, WELL, 0 },
+	{ "ADD, no right", ADD, 0, 8, NO_RIGHT, 0 },
+};
+
+static int rights_of(const struct attempt *attempt, bool iwarp)
+{
+	static const int needed[] = { [RECEIVE] = IBV_ACCESS_LOCAL_WRITE,
+				      [WRITE] = IBV_ACCESS_REMOTE_WRITE,
+				      [READ] = IBV_ACCESS_REMOTE_READ,
+				      [ADD] = IBV_ACCESS_REMOTE_ATOMIC };
+	int rights = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
+
+	if (!iwarp)
+		rights |= IBV_ACCESS_REMOTE_ATOMIC;
+	if (attempt->how != NO_RIGHT)
+		return rights;
+	return attempt->access == RECEIVE ? IBV_ACCESS_REMOTE_READ
+					  : rights & ~needed[attempt->access];
+}
+
+/* The status of the next completion, or what else there is to say. */
+static const char *outcome(const struct end *end)
+{
+	double until = ms_passed() + PATIENCE_MS;
+	struct ibv_wc wc;
+
+	while (ms_passed() < until) {
+		if (ibv_poll_cq(end->cq, 1, &wc) == 1)
+			return ibv_wc_status_str(wc.status);
+		usleep(100);
+	}
+	return "nothing";
+}
+
+static bool is_good(const char *status)
+{
+	return !strcmp(status, ibv_wc_status_str(IBV_WC_SUCCESS));
+}
+
+static int request(struct ends *e, const struct attempt *attempt, struct ibv_mr *mr)
+{
+	static const enum ibv_wr_opcode opcodes[] = { IBV_WR_SEND, IBV_WR_SEND, IBV_WR_RDMA_WRITE,
+						      IBV_WR_RDMA_READ,
+						      IBV_WR_ATOMIC_FETCH_AND_ADD };
+	uint64_t there = (uintptr_t)mr->addr + (uint64_t)(int64_t)attempt->at;
+	struct ibv_sge sge = { (uintptr_t)e->client.buffer, attempt->length + attempt->more,
+			       e->client.mr->lkey };
+	struct ibv_send_wr wr = { .wr_id = 's', .sg_list = &sge, .num_sge = 1 }, *bad;
+
+	if (attempt->access == SEND)
+		sge = (struct ibv_sge){ there, attempt->length, mr->lkey };
+	wr.opcode = opcodes[attempt->access];
+	wr.wr.rdma.remote_addr = there;
+	wr.wr.rdma.rkey = mr->rkey;
+	if (attempt->access == ADD) {
+		wr.wr.atomic.remote_addr = there;
+		wr.wr.atomic.rkey = mr->rkey;
+		wr.wr.atomic.compare_add = 1;
+	}
+	return ibv_post_send(e->client.id->qp, &wr, &bad);
+}
+
+/* A receive in the region itself, or one anywhere, for a message behind the access. */
+static void prepare(struct ends *e, const struct attempt *attempt, const struct ibv_mr *mr)
+{
+	struct ibv_sge sge = { (uintptr_t)mr->addr + (uint64_t)attempt->at, attempt->length,
+			       mr->lkey };
+	struct ibv_recv_wr wr = { .wr_id = 'r', .sg_list = &sge, .num_sge = 1 }, *bad;
+	struct ibv_qp_attr closed = { .qp_access_flags = 0 };
+
+	if (attempt->how == CLOSED)
+		must(!ibv_modify_qp(e->server.id->qp, &closed, IBV_QP_ACCESS_FLAGS), "closing");
+	if (attempt->access != RECEIVE)
+		must(!post_recv(&e->server, 4096), "ibv_post_recv");
+	else
+		must(!ibv_post_recv(e->server.id->qp, &wr, &bad), "ibv_post_recv");
+}
+
+/* A message behind an access that seems to be good shows whether the connection has survived it. */
+static void try(struct ends *e, const struct attempt *attempt, struct ibv_mr *mr)
+{
+	const char *here;
+	int ret = request(e, attempt, mr);
+
+	here = ret ? "not posted" : outcome(&e->client);
+	if (is_good(here) && attempt->access >= WRITE)
+		post_send(&e->client, 8, 0);
+	told("%s: client: %s", attempt->what, here);
+	if (is_good(here) || attempt->access == RECEIVE)
+		told("%s: server: %s", attempt->what, outcome(&e->server));
+}
+
+static void leave(struct ends *e)
+{
+	struct end *both[] = { &e->client, &e->server };
+
+	for (int i = 0; i < 2; i++) {
+		rdma_destroy_qp(both[i]->id);
+		must(!ibv_destroy_cq(both[i]->cq), "ibv_destroy_cq");
+	}
+	rdma_destroy_id(e->listener);
+}
+
+/* A region of the client or the server, in the middle of memory that is theirs, too. */
+void ask_edges(struct ends *e, int unused)
+{
+	struct sockaddr_in to = *(struct sockaddr_in *)rdma_get_local_addr(e->listener);
+	bool iwarp = e->client.id->verbs->device->transport_type == IBV_TRANSPORT_IWARP;
+	const struct attempt *attempt;
+	struct ibv_mr *mr, left;
+	struct end *owner;
+
+	(void)unused;
+	signal(SIGPIPE, SIG_IGN); /* of soft-iWARP, for a post to a connection that has ended */
+	for (attempt = attempts; attempt < attempts + sizeof(attempts) / sizeof(*attempts);
+	     attempt++) {
+		struct ends fresh = { .param = e->param };
+
+		if (attempt->access == ADD && iwarp)
+			continue;
+		connect_ends(&fresh, &to);
+		fresh.client.mr =
+			ibv_reg_mr(fresh.client.pd, fresh.client.buffer, BUFFER, TO_CLIENT);
+		must(fresh.client.mr, "ibv_reg_mr");
+		owner = attempt->access == SEND ? &fresh.client : &fresh.server;
+		mr = ibv_reg_mr(attempt->how == OTHER_PD ? ibv_alloc_pd(owner->id->verbs)
+							 : owner->pd,
+				owner->buffer + BUFFER / 2, REGION, rights_of(attempt, iwarp));
+		must(mr, "ibv_reg_mr");
+		prepare(&fresh, attempt, mr);
+		left = *mr;
+		if (attempt->how == GONE)
+			must(!ibv_dereg_mr(mr), "ibv_dereg_mr");
+		try(&fresh, attempt, &left);
+		leave(&fresh);
+	}
+}
