@@ -18,7 +18,7 @@ static const struct {
 } refused[] = {
 	/* something is missing */
 	{ &test_client, { NULL }, "-a" },
-	{ &test_client, { "-c", "5" }, "-a is required: " },
+	{ &test_client, { "-c", "5" }, "-a" },
 	{ &test_client, { "-a", "" }, "-a" },
 	/* unknown options, or those of another program */
 	{ &test_client, { CLIENT, "-Z" }, "-Z" },
