@@ -228,7 +228,7 @@ static void show_block(const struct our_measured *run, const struct our_statisti
 	if (!statistics->messages)
 		return; /* the rest would be zeros */
 	report_round_trips(&statistics->round_trips);
-	print_line("rate", "%.0f messages/s, %.3f MB/s%s", rate,
+	print_line("rate", "%.*f messages/s, %.3f MB/s%s", rate < 10 ? 2 : 0, rate,
 		   rate * (double)statistics->message_size / 1e6,
 		   statistics->stream ? "" : " each way");
 	print_line("CPU, process", "%.3f s user, %.3f s system, in %.3f s",
