@@ -219,10 +219,13 @@ static void show_block(const struct our_measured *run, const struct our_statisti
 	double seconds = our_statistics_seconds(statistics);
 	double rate = ratio((double)statistics->messages, seconds);
 
-	printf("%s (%s): %" PRIu64 " messages of %" PRIu64 " bytes%s%s\n", run->program, run->role,
+	printf("%s (%s): %" PRIu64 " messages of %" PRIu64 " bytes%s%s", run->program, run->role,
 	       statistics->messages, statistics->message_size,
 	       statistics->verified ? ", every byte verified" : "",
 	       statistics->complete ? "" : ", run not completed");
+	if (!statistics->messages && statistics->warm_up)
+		printf(": it ended in the warm-up of %" PRIu64, statistics->warm_up);
+	putchar('\n');
 	print_line("connection", "%s on %s, %s to %s", run->transport, run->device,
 		   run->local_address, run->peer_address);
 	if (!statistics->messages)
