@@ -202,8 +202,9 @@ static int report_address(const struct our_control *control, const char *call, i
 	if (error == ENODEV && control->cm_event.type == RDMA_CM_EVENT_DEVICE_REMOVAL)
 		return our_tell_cm_error(control, call, error, "%s: the RDMA device was removed",
 					 text);
-	/* The kernel has the same error for "not my address" and "port taken". */
-	if (error == EADDRNOTAVAIL && our_is_local_address(address))
+	/* To rdma_bind_addr, the kernel has the same error for "not my address" and "port taken". */
+	if (error == EADDRNOTAVAIL && strcmp(call, "rdma_resolve_addr") &&
+	    our_is_local_address(address))
 		error = EADDRINUSE;
 	switch (error) {
 	case EADDRINUSE:
@@ -216,6 +217,10 @@ static int report_address(const struct our_control *control, const char *call, i
 		return our_tell_error(control->config, call, error,
 				      "%s: no RDMA device serves this address: `rdma link` lists "
 				      "the devices, `ip address` the addresses of their netdevs",
+				      text);
+	case EACCES:
+		return our_tell_error(control->config, call, error,
+				      "%s: a port below 1024 is for root alone: choose another one",
 				      text);
 	case ETIMEDOUT:
 	case EHOSTUNREACH:
@@ -528,6 +533,8 @@ int our_report_no_client(const struct our_control *agent, int error)
 	if (error == EMSGSIZE)
 		return our_tell_error(agent->config, "rdma_accept", error,
 				      "at most %d bytes of private data fit", OUR_MOST_TO_ACCEPT);
+	if (error == ENOMEM)
+		return our_tell_error(agent->config, "rdma_accept", error, NULL);
 	our_tell_cm_error(agent, "rdma_accept", error, "most likely the client has left meanwhile");
 	/* If the client has left, librdmacm cannot query the QP's attributes for its id. */
 	return error == EINVAL ? ECONNABORTED : error;

@@ -115,7 +115,8 @@ int our_tell_cm_error(const struct our_control *control, const char *call, int e
 	if (error && our_private(control)->unreadable == error)
 		return error; /* which has ended the wait for this call's event */
 	/* EACCES: what the rejection itself says is known to our_client_connect. */
-	if (error == EACCES || error == our_error_of_event(&control->cm_event, OUR_NO_CM_EVENT)) {
+	if ((error == EACCES && control->cm_event.type == RDMA_CM_EVENT_REJECTED) ||
+	    error == our_error_of_event(&control->cm_event, OUR_NO_CM_EVENT)) {
 		what.event = &control->cm_event;
 		what.event_name = rdma_event_str(what.event->type);
 	}

@@ -226,8 +226,8 @@ static int check_required(const struct accepted *accepted, struct our_options *o
 		option = accepted->options[i];
 		if (option->kind == OUR_OPTION_TEXT && option->min &&
 		    !*(const char **)value_of(option, options)) {
-			our_report_sentence("-%c is required: %s; see --help", option->letter,
-					    option->help);
+			our_report_sentence("-%c %s is required; see --help", option->letter,
+					    option->argument);
 			return EINVAL;
 		}
 	}

@@ -3,6 +3,7 @@
  * SIGINT and SIGTERM end a program in an orderly way, and stdout loses nothing. See stop.h.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
@@ -106,12 +107,27 @@ static int guard_stdout(void)
 static const int signals[] = { SIGALRM, SIGINT, SIGTERM };
 #define N_SIGNALS (sizeof(signals) / sizeof(signals[0]))
 
+/* A later descriptor that got the number of a closed stdout would be written to as if it were that. */
+static int hold_standard_descriptors(void)
+{
+	int fd;
+
+	for (fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY) < 0)
+			return our_report_error("open", errno, "/dev/null");
+	}
+	return 0;
+}
+
 int our_catch_signals(void)
 {
 	struct sigaction action = { .sa_handler = SIG_IGN };
 	size_t i;
 	int ret;
 
+	ret = hold_standard_descriptors();
+	if (ret)
+		return ret;
 	ret = our_create_stop(&stop);
 	if (ret)
 		return our_report_error(ret == ENOMEM ? "calloc" : "eventfd", ret, NULL);

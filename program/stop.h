@@ -19,6 +19,8 @@
  * loses nothing: stdout waits for its reader also after a signal, until a second one asks to leave, and
  * then fflush(3) fails with EAGAIN.
  *
+ * A standard descriptor that is closed is /dev/null from then on, which cannot be written to.
+ *
  * Returns 0, and our_ignore_signals undoes it; or an errno value of sigaction(2), eventfd(2) or
  * fopencookie(3), reported. Call it once, from main, before any other thread runs.
  */

@@ -40,7 +40,10 @@ $(TESTS)/unit-tests: $(TEST_OBJECTS) $(call checked,$(UNIT_PARTS)) $(TESTS)/chec
 AGAINST = $(addprefix $(TESTS)/,peer parts patient sim/library)
 tracer-build: verbs-trace $(TRIED_verbs-trace)
 # All that tests/sim runs.
-sim-build: all ways tracer-build pairs-build verbs-sim $(LOADED) $(TRIED_verbs-sim) sanitized
+sim-build: transcribed ways $(LOADED) $(TRIED_verbs-sim) sanitized
+transcribed: all tracer-build pairs-build verbs-sim $(SIM_TESTS)/programs
+approve: transcribed ## write into tests/sim/transcripts what the programs print now; read it as a user would
+	@/usr/bin/python3 tests/sim/test_transcripts.py
 $(foreach one,$(AGAINST),$(eval $(one): $(wildcard $(one:$(BUILD)/%=%)/*.[ch])))
 $(TESTS)/sim/library: tests/sim/library.c
 $(TESTS)/parts $(TESTS)/patient $(TESTS)/sim/library: $(LIBRARY)

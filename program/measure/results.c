@@ -219,16 +219,19 @@ static void show_block(const struct our_measured *run, const struct our_statisti
 	double seconds = our_statistics_seconds(statistics);
 	double rate = ratio((double)statistics->messages, seconds);
 
-	printf("%s (%s): %" PRIu64 " messages of %" PRIu64 " bytes%s%s\n", run->program, run->role,
+	printf("%s (%s): %" PRIu64 " messages of %" PRIu64 " bytes%s%s", run->program, run->role,
 	       statistics->messages, statistics->message_size,
 	       statistics->verified ? ", every byte verified" : "",
 	       statistics->complete ? "" : ", run not completed");
+	if (!statistics->messages && statistics->warm_up)
+		printf(": it ended in the warm-up of %" PRIu64, statistics->warm_up);
+	putchar('\n');
 	print_line("connection", "%s on %s, %s to %s", run->transport, run->device,
 		   run->local_address, run->peer_address);
 	if (!statistics->messages)
 		return; /* the rest would be zeros */
 	report_round_trips(&statistics->round_trips);
-	print_line("rate", "%.0f messages/s, %.3f MB/s%s", rate,
+	print_line("rate", "%.*f messages/s, %.3f MB/s%s", rate < 10 ? 2 : 0, rate,
 		   rate * (double)statistics->message_size / 1e6,
 		   statistics->stream ? "" : " each way");
 	print_line("CPU, process", "%.3f s user, %.3f s system, in %.3f s",

@@ -99,10 +99,14 @@ class Process:
                 self.status = self.popen.wait()
         return self.status is not None
 
+    def promised(self) -> float:
+        """Within how many seconds it has to end: see sim/scene.py."""
+        return WAIT_S
+
     def ends(self, *statuses: int, within: float = 0) -> Process:
         """Waits until it has ended by itself, with one of these exit statuses."""
         __tracebackhide__ = True
-        within = within or WAIT_S
+        within = within or self.promised()
         if not self.has_ended(within):
             pytest.fail(f"{self.name} did not end within {within:.0f} s: {self._stacks()}")
         if self.status not in statuses:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What the JSON of a program (-j) must be. Its fields: bench/results.md; tests/unit/test_results.c has them all."""
+"""What the JSON of a program (-j) must be. Its fields: bench/results.md; tests/sim/transcripts/ have them all."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from live import kernel
 import pytest
-from live.conftest import Client, Run, Server, next_port
+from live.conftest import Client, Server
 from live.processes import Process, until
 from live.table import NEVER, TOP, each
 
@@ -38,15 +38,6 @@ def test_each_side_includes_nothing_of_the_suites() -> None:
     assert not [path for path in FOLDER.glob("*.c") if '#include "' in path.read_text()]
 
 
-@each("ping-ep-0", check=NEVER, links=lambda link: True)
-def test_with_itself(server: Server, client: Client) -> None:
-    s = server(TRANSFER)
-    c = client(TRANSFER).ends(0)
-    s.ends(0)
-    assert s.out == "200 messages of 3072 bytes sent back\n"
-    assert c.out.startswith("200 messages of 3072 bytes, there and back in ")
-
-
 @pytest.mark.parametrize("other", OTHERS)
 @each("ping-ep-0", check=NEVER)
 def test_it_serves_a_stage(server: Server, client: Client, other: str) -> None:
@@ -61,21 +52,6 @@ def test_a_stage_serves_it(server: Server, client: Client, other: str) -> None:
     s = server(TRANSFER, program=f"{other}/server")
     client(TRANSFER).ends(0)
     s.ends(0)
-
-
-@each("ping-ep-0", check=NEVER)
-def test_there_is_no_server(server: Server, client: Client) -> None:
-    server.port = next_port()
-    line, = client().ends(1).err.splitlines()
-    assert "rdma_connect: " in line and "does nobody listen" in line
-
-
-@each("ping-ep-0", check=NEVER)
-def test_its_port_is_taken(server: Server, run: Run) -> None:
-    first = server()
-    second = run("beyond/ping-ep-0/server", "-a", server.link.address, "-p", server.port).ends(1)
-    first.signal("TERM").ends(0)  # no client had come
-    assert "port taken" in second.err
 
 
 def both_in_mid_run(server: Server, client: Client) -> tuple[Process, Process]:

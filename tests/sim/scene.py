@@ -13,6 +13,7 @@ import json
 import os
 import re
 import subprocess
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
@@ -34,6 +35,8 @@ DEVICES: dict[str, list[str]] = {
 }
 PATIENCE_S = 200  # simulated, for what a program has to say
 LOOK_S = 0.02  # simulated, between two looks at a condition
+QUICK_S = 1.5  # for an end that nothing delays: of a death a program hears at once, of a signal within a second
+LEAVES_S = 14  # for the answer to a disconnect request, which is repeated: docs/reliability.md
 BUSY = 200  # calls of a program that no longer connects
 
 
@@ -148,6 +151,7 @@ class Actor(Process):
         self.files["in"].write_text(stdin if isinstance(stdin, str) else "")
         self.files["out"].write_text("")
         self.kept: int | None = None
+        self.stopped = False
         given: object = self.files["in"]
         if isinstance(stdin, int):
             theirs, self.kept = os.pipe() if stdin == subprocess.PIPE else (os.dup(stdin), None)
@@ -191,6 +195,18 @@ class Actor(Process):
             self.scene.waits("wait", within, self.number)
         return self.status is not None
 
+    def promised(self) -> float:
+        """In simulated time, from now on. What keeps another one waiting may do so before this one has its turn, and behind it."""
+        others = [actor for actor in self.scene.actors.values() if actor is not self and actor.status is None]
+        own, theirs = self.seconds(), max((actor.seconds()["--timeout"] for actor in others), default=0)
+        sends = own["-D"] if not own["--rate"] else min(own["-D"] or 1e9, own["-c"] / own["--rate"])
+        leaves = LEAVES_S * any(actor.stopped or "build/tests/" in actor.argv[0] for actor in (self, *others))
+        return QUICK_S + sends + own["--timeout"] + 2 * theirs + leaves + (0 if others else own["-w"])
+
+    def seconds(self) -> Counter[str]:
+        """Its options that have a number."""
+        return Counter({name: int(value) for name, value in zip(self.argv, self.argv[1:]) if value.isdecimal()})
+
     def awaits(self, text: str, times: int = 1, within: float = 0, where: str = "err") -> Process:
         """Until it has said this so often."""
         __tracebackhide__ = True
@@ -202,6 +218,7 @@ class Actor(Process):
         """At this moment."""
         __tracebackhide__ = True
         for name in names:
+            self.stopped = name == "STOP" or (self.stopped and name != "CONT")
             self.scene.step("signal", self.number, f"SIG{name}")
         return self
 

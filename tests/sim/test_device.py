@@ -56,13 +56,6 @@ def test_clients_of_two_devices_are_served_at_once(stage: Stage) -> None:
     assert not run.exit and {*run.statuses} == {0}, run.why()
 
 
-@pytest.mark.parametrize("side, call", [("server", "rdma_bind_addr"), ("client", "rdma_resolve_addr")])
-@pytest.mark.parametrize("device", ["roce,address=198.51.100.1", "iwarp,address=none"])
-def test_an_address_without_a_device(device: str, side: str, call: str) -> None:
-    run = simulate([[f"ping-sr-3/{side}", "-a", ADDRESS]], "--device", device)
-    assert run.statuses == [1] and re.search(f"{call}: No such device .*: no RDMA device serves this address", run.err), run.why()
-
-
 # ---- What devices says of one with links of both kinds ----
 
 
@@ -124,23 +117,3 @@ def choose(devices: list[str], words: str, *programs: str) -> Run:
 def test_what_it_chooses(devices: list[str], words: str, chosen: str) -> None:
     run = choose(devices, words, "server", "client")
     assert not run.exit and re.findall(r"^\[.* = QP \d+: (.*)$", run.err, re.MULTILINE) == [chosen] * 2, run.why()
-
-
-@pytest.mark.parametrize(
-    "devices, words, status, said",
-    [
-        ([TWO_PORTS], "--device-port 3", 1, "no RDMA device serves this address"),
-        ([TWO_PORTS], "--gid-index 3", 1, "--gid-index: port 2 of rxe0 has no GID there"),
-        (THREE, "--device rxe0", 1, "no device rxe0 serves this address"),
-        ([LAST_GID.replace("255", "256")], "", 1, "no RDMA device serves this address"),
-        ([LAST_GID], "--gid-index 256", 2, "--gid-index"),
-        (one_port("active/2048"), "--mtu 4096", 2, "--mtu 4096 is more than port 1 of rxe0 takes: at most 2048"),
-        (one_port("init/1024"), "", 1, "port 1 of rxe0 is init"),
-        (IWARP_TOO, "--device siw0 --gid-index 0", 1, "siw0 is an iWARP device"),
-    ],
-)
-@pytest.mark.parametrize("side", ["server", "client"])
-def test_what_it_cannot_choose(side: str, devices: list[str], words: str, status: int, said: str) -> None:
-    """The server may find out when a client comes."""
-    run = choose(devices, words, *(["client"] if side == "client" else ["server"]))
-    assert run.statuses == [status] and said in run.err, run.why()

@@ -219,67 +219,6 @@ def test_the_end_of_a_stream_comes_with_all_that_is_before_it(transport: list[st
         assert run.statuses == [0, 0] and taken.read_bytes() == given.read_bytes(), run.why()
 
 
-@pytest.mark.parametrize("transport", TRANSPORTS.values(), ids=TRANSPORTS)
-@pytest.mark.parametrize("client, words", [("stream_client", []), ("write_client", []), ("store_client", ["get", "5"])])
-def test_a_server_of_another_kind(client: str, words: list[str], transport: list[str]) -> None:
-    run = simulate([["build/examples/echo_server", ADDRESS], [f"build/examples/{client}", ADDRESS, *words]], *transport)
-    assert run.statuses == [0, 1] and f"{client}: this is no {client.replace('client', 'server')}\n" in run.err, run.why()
-
-
-@pytest.mark.parametrize("transport", TRANSPORTS.values(), ids=TRANSPORTS)
-@pytest.mark.parametrize("server", ["echo_server", "epoll_server", "srq_server", "store_server"])
-def test_a_client_for_whom_there_is_no_qp_is_refused(server: str, transport: list[str]) -> None:
-    """The server stays for others."""
-    client = ["build/examples/store_client", ADDRESS, "get", "5"] if server == "store_server" else ["build/examples/echo_client", ADDRESS]
-    run = simulate([[f"build/examples/{server}", ADDRESS], client], *transport, "--fail", "0:rdma_create_qp:1")
-    assert run.statuses == [0, 1] and " refused us\n" in run.err, run.why()
-
-
-@pytest.mark.parametrize("client", ["stream_client", "write_client"])
-def test_what_is_to_be_sent_cannot_be_read(client: str) -> None:
-    server = client.replace("client", "server")
-    run = simulate([["build/examples/" + server, ADDRESS], shell(f"{client} {ADDRESS} <tests")])
-    assert run.statuses == [1, 1] and f"{client}: reading: Is a directory\n" in run.err and f"{server}: the client has left before its end\n" in run.err, run.why()
-
-
-@pytest.mark.parametrize("length", [6, 65536 * 16])
-@pytest.mark.parametrize("pair", ["stream", "write"])
-def test_what_has_come_cannot_be_written(pair: str, length: int, tmp_path: Path) -> None:
-    """The server says so once, and takes no more; its client hears of it, however little it has sent."""
-    given = tmp_path / "given"
-    given.write_bytes(b"x" * length)
-    run = simulate([[f"build/examples/{pair}_server", ADDRESS], shell(f"{pair}_client {ADDRESS} <{given}")], "--fail", "0:rdma_accept:1:FULL")
-    assert run.statuses == [1, 1] and run.err.count(f"{pair}_server: writing: No space left on device\n") == 1, run.why()
-    assert f"{pair}_client: the server has left\n" in run.err, run.why()
-
-
-PRINTING = {  # a server and its client: whether each prints a result
-    "build/examples/echo_server {a}": "build/examples/echo_client {a} 12321 3",
-    "build/examples/epoll_server {a}": "build/examples/loop_client {a} 12321 3",
-    "build/examples/epoll_server {a} 7": f"build/examples/memory_client {{a}} 7 {FILE}",
-    "build/examples/srq_server {a}": "build/examples/plain/echo_client {a} 12321 3",
-    "build/examples/plain/echo_server {a}": "build/examples/plain/extended_client {a} 12321 3",
-    "build/examples/plain/echo_server {a} 7": "build/examples/plain/first_client {a} 7",
-    "build/examples/store_server {a}": "build/beyond/ping-mt-4/client {a} cq 2 3",
-    "beyond/ping-ud-0/server -a {a}": "beyond/ping-ud-0/client -c 2 -a {a}",
-    "beyond/mcast-ud-0/client 224.1.2.3 {a}": "beyond/mcast-ud-0/server 224.1.2.3 {a} 3",
-    "beyond/ping-ep-0/server -c 3": "beyond/ping-ep-0/client -c 3 -a {a}",
-    "ping-sr-0/server -c 3": "ping-sr-0/client -c 3 -a {a}",
-}
-
-
-@pytest.mark.parametrize("stdout", [">/dev/full", ">&-"])
-@pytest.mark.parametrize("server, client", PRINTING.items(), ids=[f"{server} {client}".replace(" {a}", "") for server, client in PRINTING.items()])
-def test_a_result_that_cannot_be_written(server: str, client: str, stdout: str) -> None:
-    """Who has it says so, in one line, and ends with 1; the other one does not mind."""
-    for side in (0, 1):
-        words = [program.format(a=ADDRESS) + f" {stdout}" * (number == side) for number, program in enumerate((server, client))]
-        run = simulate([["sh", "-c", f"exec {program}"] for program in words])
-        prints = side or "store_server" not in server
-        said = [line for line in run.err.splitlines() if "stdout: " in line]
-        assert run.statuses == ([1 - side, side] if prints else [0, 0]) and len(said) == prints, run.why()
-
-
 @pytest.mark.parametrize("stdout", [">/dev/full", ">&-"])
 def test_the_other_side_hears_that_a_line_was_not_shown(stdout: str, tmp_path: Path) -> None:
     """And not that its memory is wrong."""
@@ -287,12 +226,6 @@ def test_the_other_side_hears_that_a_line_was_not_shown(stdout: str, tmp_path: P
     server, client = (f"{side} -a {ADDRESS} <{tmp_path / 'line'}" for side in SIDES)
     run = simulate([["sh", "-c", f"exec beyond/talk-rdma-0/{program}"] for program in (f"{server} {stdout}", client)])
     assert run.statuses == [1, 1] and "the server left" in run.err and "access error" not in run.err, run.why()
-
-
-def test_a_message_that_is_no_length() -> None:
-    """It is not taken for the end."""
-    run = simulate([["build/examples/write_server", ADDRESS], ["build/tests/peer", "--client", "--stage", "0", "-c", "1", "-s", "2", "-a", ADDRESS]])
-    assert run.statuses[0] == 1 and "write_server: a message of 2 bytes is no length of a block\n" in run.err, run.why()
 
 
 @pytest.mark.parametrize("pair", ["stream", "write"])
@@ -318,12 +251,6 @@ def test_a_long_pause(pair: str, transport: list[str], side: int, tmp_path: Path
 # ---- Servers: whom they refuse, and what they do first ----
 
 
-@pytest.mark.parametrize("server", ["epoll_server", "srq_server"])
-def test_one_client_too_many(server: str) -> None:
-    run = simulate([[f"build/examples/{server}", ADDRESS, "12321", "2"], *[["build/examples/echo_client", ADDRESS]] * 3])
-    assert sorted(run.statuses) == [0, 0, 0, 1] and run.err.count(f"{server}: a client is refused: there are 2\n") == run.err.count(" refused us\n") == 1, run.why()
-
-
 def test_one_client_too_many_of_the_store() -> None:
     """Five programs want 64 connections each."""
     client = ["build/beyond/ping-mt-4/client", ADDRESS, "nothing", "64", "9"]
@@ -341,11 +268,6 @@ def test_who_connects_is_not_kept_waiting_by_those_who_are_busy(server: str, tra
     assert not run.exit and names.count("rdma_accept") == 40 and names[:last].count("ibv_post_send") < 1500, names[:last].count("ibv_post_send")
 
 
-def test_a_client_that_leaves_before_its_first_message() -> None:
-    run = simulate([["build/examples/srq_server", ADDRESS], ["build/examples/echo_client", ADDRESS]], "--fail", "1:ibv_post_send:1:SIGKILL")
-    assert run.statuses == [0, 137] and "srq_server: a client has left before its first message\n" in run.err, run.why()
-
-
 @pytest.mark.parametrize("transport", TRANSPORTS.values(), ids=TRANSPORTS)
 def test_a_store_that_is_told_to_stop_ends_its_connections_first(transport: list[str], tmp_path: Path) -> None:
     """A client that READs meanwhile may find its memory, or that the server has left, but no memory that is not registered."""
@@ -355,45 +277,7 @@ def test_a_store_that_is_told_to_stop_ends_its_connections_first(transport: list
     assert run.statuses == [0, 0] and len(run.fault.split("; ")) == 2, run.why()
 
 
-@pytest.mark.parametrize("transport", TRANSPORTS.values(), ids=TRANSPORTS)
-def test_a_server_that_never_answers(transport: list[str]) -> None:
-    """It has taken the message: its device has said so."""
-    run = simulate([["build/examples/plain/echo_server", ADDRESS], ["build/examples/plain/first_client", ADDRESS]], *transport, "--fail", "0:ibv_post_send:1:SIGSTOP")
-    assert run.statuses[1] == 1 and "first_client: no completion for 10 s" in run.err, run.why()
-
-
-@pytest.mark.parametrize("way", ["nothing", "cq", "poller", "qp"])
-def test_a_store_whose_host_is_dead(way: str) -> None:
-    """Over iWARP, where TCP goes on for a quarter of an hour."""
-    run = simulate([["build/examples/store_server", ADDRESS], ["build/beyond/ping-mt-4/client", ADDRESS, way, "3", "10"]], "--iwarp", "--fail", "1:ibv_post_send:4:SILENCE")
-    assert run.statuses[1] == 1 and "Connection timed out" in run.err and run.ms < 60_000, run.why()
-
-
-@pytest.mark.parametrize("transport", TRANSPORTS.values(), ids=TRANSPORTS)
-def test_the_store(transport: list[str]) -> None:
-    """Its last key, and its longest value; a value that is not there is READ so often as if it changed all the time."""
-    store = [["build/examples/store_server", ADDRESS]]
-    later = ["build/tests/sim/programs", "later"]
-    client = ["build/examples/store_client", ADDRESS]
-    asks = [[*client, "put", "1023", "v" * 56], [*later, "1", *client, "get", "1023"], [*later, "2", *client, "put", "1023", "w"], [*later, "3", *client, "get", "1023"]]
-    run = simulate(store + asks, *transport)
-    assert not run.exit and run.out.splitlines() == ["v" * 56, "w"] and run.err == "store_server: listening\n", run.why()
-    run = simulate([*store, [*client, "get", "0"]], *transport, "--trace")
-    said = [line for line in run.err.splitlines() if not LINE.match(line)]
-    assert run.statuses == [0, 1] and said == ["store_server: listening", "store_client: key 0 has no value"], said
-    assert [text for _, text in calls(run)[1]].count("ibv_post_send") == 100
-
-
 CLIENTS = ["echo_client", "plain/echo_client", "loop_client"]
-
-
-@pytest.mark.parametrize("client", CLIENTS)
-def test_a_server_that_does_not_answer_the_disconnect(client: str) -> None:
-    """It has answered all messages: after some seconds the client ends as usual."""
-    server = ["build/tests/peer", "--server", "--stage", "0", "-a", ADDRESS, "-c", "3", "-s", "64", "--silent-after", "3"]
-    run = simulate([server, [f"build/examples/{client}", ADDRESS, "12321", "3"]], "--trace")
-    assert run.statuses == [0, 0] and "3 messages of 64 bytes" in run.out, run.why()
-    assert calls(run)[1][-1][0] < 20e6
 
 
 @pytest.mark.parametrize("client", CLIENTS)

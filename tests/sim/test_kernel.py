@@ -93,20 +93,6 @@ def test_a_library_that_is_opened_later(python: Callable[[str], list[str]]) -> N
     assert not run.exit and run.out == "1\n", run.why()
 
 
-FAILURES = [
-    (1, "OPEN_UCMA", "No such device"),
-    (1, "CREATE_QP", "Cannot allocate memory"),
-    (0, "BIND_IP", "already in use"),
-]
-
-
-@pytest.mark.parametrize("side, call, said", FAILURES)
-def test_a_command_that_fails(side: int, call: str, said: str) -> None:
-    run = run_over_kernel(PING_SR_3, "--fail", f"{side}:{call}:1")
-    assert run.statuses[side] == 1 and run.left == "nothing" and run.fault.startswith(f"{call} failed"), run.why()
-    assert said in run.err, run.why()
-
-
 def test_a_call_of_librdmacm_is_not_the_programs() -> None:
     """It creates the QP of a cm_id by ibv_create_qp."""
     assert not run_over_kernel(PING_SR_3, "--fail", "1:ibv_create_qp:1").fault

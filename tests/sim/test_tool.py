@@ -51,22 +51,6 @@ def test_who_may_see_real_time(programs: list[list[str]], who: list[str], monkey
     assert re.findall(r"^verbs-sim: program (\d+) may read the processor's counter", run.err, re.MULTILINE) == who
 
 
-@pytest.mark.parametrize(
-    "how, fault",
-    [("ENOMEM", "failed: Cannot allocate memory"), ("0", "failed: errno 0"), ("EPERM", "failed: Operation not permitted"), ("SIGINT", "SIGINT at ")],
-)
-def test_how_a_call_fails(how: str, fault: str) -> None:
-    run = simulate(pair(PING_SR_3, 2), "--fail", f"1:rdma_create_id:1:{how}")
-    assert fault in run.fault and f"--fail 1:rdma_create_id:1:{how}" in run.command
-
-
-def test_a_completion_with_an_error() -> None:
-    """Whose it was says so, and both end: the server with 0, as it may serve others."""
-    run = simulate(pair(PING_SR_3, 5), "--fail", "1:30:RETRY_EXC_ERR")
-    assert run.fault == "a completion with RETRY_EXC_ERR" and run.statuses == [0, 1], run.why()
-    assert "transport retry counter exceeded" in run.err
-
-
 @pytest.mark.parametrize("how", ["", ":SIGKILL", ":SIGTERM"])
 def test_a_sweep_is_a_run_for_each_call(how: str) -> None:
     programs = pair(PING_SR_3, 2)
@@ -82,27 +66,10 @@ def test_the_test_to_copy_passes() -> None:
     assert done.returncode == 0 and " 10 passed" in f" {done.stdout.splitlines()[-1]}", done.stdout
 
 
-def test_a_client_without_a_server() -> None:
-    run = simulate([["ping-sr-3/client", "-a", ADDRESS]])
-    assert run.statuses == [1] and "nobody listens" in run.err
-
-
-def test_three_clients_at_once() -> None:
-    server, client = pair(PING_SR_3, 20)
-    run = simulate([[*server, "-n", "3"], client, client, client])
-    assert run.statuses == [0] * 4 and not run.exit, run.why()
-
-
 def test_it_traces_calls() -> None:
     run = simulate(pair(PING_SR_3, 2), "--trace")
     assert re.search(r"^\[ *[\d.]+ us\] 1\.0 +\d+ rdma_connect\(\)\n\[ *[\d.]+ us\] 1\.0 +\d+   CONNECT$", run.err, re.MULTILINE), run.err
     assert " ibv_create_cq(cqe 3, comp_vector 0)\n" in run.err and " 0.0 " in run.err
-
-
-def test_several_faults_in_one_run() -> None:
-    run = simulate(pair(PING_SR_3, 2), "--fail", "1:rdma_connect:1:REJECTED=8", "--fail", "0:rdma_listen:1:ENOMEM")
-    assert run.fault == "rdma_listen failed: Cannot allocate memory; REJECTED=8 at rdma_connect", run.why()
-    assert run.statuses == [1, 1] and "nobody listens" in run.err
 
 
 def test_each_accept_is_counted_once() -> None:
@@ -146,12 +113,6 @@ def test_a_program_that_was_stopped_goes_on(tmp_path: Path) -> None:
 def test_steps_that_cannot_be_done(tmp_path: Path, line: str, status: int, said: str) -> None:
     run = steps(tmp_path, f"start {SERVER}", line)
     assert run.exit == status and said in f"{run.reason} status {'/'.join(map(str, run.statuses))}", run.why()
-
-
-def test_stdout_is_full() -> None:
-    server, client = pair(PING_SR_3, 5)
-    run = simulate([server, [word for word in client if word != "-q"]], "--fail", "1:30:FULL")
-    assert run.statuses == [0, 1] and "No space left on device" in run.err, run.why()
 
 
 def test_a_server_is_stopped_at_a_call() -> None:

@@ -205,57 +205,6 @@ def test_it_does_not_wait_for_a_client_that_stays(wait: Wait, stage: Stage, side
     assert leaves_s(simulate(both, "--trace", "--fail", f"0:{last}:SIGTERM"), 0) < 11
 
 
-# ---- What two of ours do over a long time -----------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Pair:
-    """A stage's server and client, and what each says, if anything."""
-
-    what: str
-    stage: str
-    server: str
-    client: str
-    server_says: str = ""
-    client_says: str = ""
-    status: int = 0  # of the client
-    least_s: float = 0
-    most_s: float = 1e9
-    transports: str = "RoCE iWARP"
-    fault: str = ""  # option --fail
-
-
-ASKS = "has the other side been started with the same -c and -s?"
-PAIRS = [
-    Pair("expects more messages", "ping-sr-0", "-c 20 --timeout 29", "-c 10 -q", f"still waiting for message 11 of 20 from the client: {ASKS}", transports="RoCE"),
-    Pair("expects more and is to be quiet", "ping-sr-0", "-q -c 20 --timeout 29", "-c 10 -q", "the client said nothing for 29 s, after 10 messages", transports="RoCE"),
-    Pair("does not ask a slow client", "ping-sr-0", "-c 5", "-c 5 --rate 1", least_s=4),
-    Pair("sends slowly", "ping-sr-3", "", "-q -c 61 --rate 1", least_s=60, most_s=62),
-    Pair("is written to for longer than a minute", "beyond/pubsub-rdma-2", "--rate 1", "-q -c 70", least_s=60),
-    Pair("changes its record as often as it is told", "beyond/pubsub-rdma-2", "--rate 8", "-q -v -c 80", least_s=9, most_s=12),
-    Pair("holds the lock for more than a second", "beyond/count-atomic-1", "", "-q -c 20 --lock --hold 1500000 -v",
-         "counted to 20, and the clients' counts add up to 20", least_s=30, most_s=33, transports="RoCE"),
-    Pair("writes no message before it is due", "beyond/blast-rdma-1", "", "-q -c 20 -b 20 --chain 20 --rate 10", least_s=1.9, most_s=4),
-    Pair("gives up before its device does", "beyond/blast-rdma-1", "", "-q -c 2000 -b 4 --rate 10 --timeout 5",
-         client_says="the server said nothing for 5 s, after ", status=1, transports="RoCE", fault="1:ibv_post_send:20:SILENCE"),
-    Pair("has immediate data at the client alone", "beyond/ping-rdma-3", "", "-q -c 20 --immediate --timeout 2",
-         "is ping-rdma-3's --immediate given to one side only?", "", 1, transports="RoCE"),
-    Pair("has immediate data at the server alone", "beyond/ping-rdma-3", "--immediate --timeout 1", "-q -c 20 --timeout 5",
-         "give --immediate to both sides, or to none", "", 1, transports="RoCE"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("pair, transport", [pytest.param(p, one, id=f"{p.stage}-{one}-{p.what}") for p in PAIRS for one in p.transports.split()])
-def test_a_pair_that(pair: Pair, transport: str) -> None:
-    server, client = (f"{pair.stage}/{side} -a {ADDRESS} {how}".split() for side, how in (("server", pair.server), ("client", pair.client)))
-    run = simulate([server, client], *TRANSPORTS[transport], *(["--fail", pair.fault] if pair.fault else []))
-    assert run.exit in (0, pair.status) and run.statuses == [0, pair.status], run.why()
-    assert pair.least_s <= run.ms / 1000 <= pair.most_s, run.ms
-    for side, said in (("server", pair.server_says), ("client", pair.client_says)):
-        lines = re.findall(rf"/{side}: (?!listening on )(.*)$", run.err, re.MULTILINE)
-        assert said in "\n".join(lines) and (said or not lines or pair.status), lines
-
-
 @pytest.mark.parametrize("side", [0, 1], ids=SIDES)
 @each_stage
 def test_one_that_is_stopped_and_goes_on(stage: Stage, transport: list[str], side: int, tmp_path: Path) -> None:

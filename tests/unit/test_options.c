@@ -4,8 +4,6 @@
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <netdb.h>
-#include <netinet/in.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -81,27 +79,6 @@ UNIT_TESTS(accepts, UNIT_LENGTH(accepted))
 	our_unprocess_options(&options);
 }
 
-UNIT_TEST(has_the_documented_defaults)
-{
-	const char *const words[] = { CLIENT, NULL };
-	struct our_options options;
-
-	ck_assert_int_eq(process_words(&test_client, words, &options), 0);
-	ck_assert_ptr_eq(options.program, &test_client);
-	ck_assert_str_eq(options.address, "127.0.0.1");
-	ck_assert_str_eq(options.port, "12321");
-	ck_assert_uint_eq(options.clients, 1);
-	ck_assert_uint_eq(options.count, 1000);
-	ck_assert_uint_eq(options.data_size, 64);
-	ck_assert_uint_eq(options.duration_s, 0);
-	ck_assert_uint_eq(options.wait_s, 0);
-	ck_assert_uint_eq(options.timeout_s, 0);
-	ck_assert_int_eq(options.trace_level, OUR_TRACE_NOTHING);
-	ck_assert(!options.verify && !options.stats && !options.json && !options.quiet);
-	our_unprocess_options(&options);
-	ck_assert_ptr_null(options.addresses);
-}
-
 UNIT_TEST(duration_alone_lifts_the_count)
 {
 	const char *const alone[] = { CLIENT, "-D", "3", NULL };
@@ -115,66 +92,6 @@ UNIT_TEST(duration_alone_lifts_the_count)
 	ck_assert_uint_eq(options.count, 5);
 	ck_assert_uint_eq(options.duration_s, 3);
 	our_unprocess_options(&options);
-}
-
-static const struct {
-	const char *words[MAX_WORDS];
-	int family;
-	uint16_t port;
-} addresses[] = {
-	{ { "-a", "192.0.2.1" }, AF_INET, 12321 },
-	{ { "--address=192.0.2.1", "-p", "1" }, AF_INET, 1 },
-	{ { "-a", "2001:db8::1", "--port", "65535" }, AF_INET6, 65535 },
-	{ { "-p", "0080", "-a", "::1" }, AF_INET6, 80 },
-};
-
-UNIT_TESTS(looks_up_address_and_port, UNIT_LENGTH(addresses))
-{
-	struct our_options options;
-	const struct addrinfo *found;
-	in_port_t port;
-
-	ck_assert_int_eq(process_words(&test_client, addresses[_i].words, &options), 0);
-	found = options.addresses;
-	ck_assert_ptr_nonnull(found);
-	ck_assert_int_eq(found->ai_family, addresses[_i].family);
-	port = found->ai_family == AF_INET
-		       ? ((const struct sockaddr_in *)(const void *)found->ai_addr)->sin_port
-		       : ((const struct sockaddr_in6 *)(const void *)found->ai_addr)->sin6_port;
-	ck_assert_uint_eq(ntohs(port), addresses[_i].port);
-	our_unprocess_options(&options);
-}
-
-static const char *const helps[] = { "-h", "--help", "--he" };
-
-UNIT_TESTS(answers_help, UNIT_LENGTH(helps))
-{
-	const char *const words[] = { helps[_i], NULL };
-	static const char *const wanted[] = {
-		"test/client", "Is a client.",   "-a, --address",        "-p, --port",
-		"-c, --count", "-D, --duration", "-s, --size",           "-v, --verify",
-		"-w, --wait",  "-t, --trace",    "-T, --trace-messages", "-x, --stats",
-		"-j, --json",  "-q, --quiet",    "-h, --help",           "-V, --version"
-	};
-	struct our_options options;
-	int i;
-
-	ck_assert_int_eq(process_words(&test_client, words, &options), ECANCELED);
-	for (i = 0; i < UNIT_LENGTH(wanted); i++)
-		assert_holds(captured_stdout(), wanted[i]);
-	ck_assert_msg(!strstr(captured_stdout(), "--clients"), "a client has no --clients");
-	ck_assert_str_eq(captured_stderr(), "");
-}
-
-UNIT_TESTS(answers_version, 2)
-{
-	static const char *const asked[] = { "-V", "--version" };
-	const char *const words[] = { asked[_i], NULL };
-	struct our_options options;
-
-	ck_assert_int_eq(process_words(&test_server, words, &options), ECANCELED);
-	assert_holds(captured_stdout(), "test/server ");
-	ck_assert_str_eq(captured_stderr(), "");
 }
 
 UNIT_TEST(a_part_has_options_of_its_own)
@@ -238,51 +155,6 @@ UNIT_TEST(a_program_may_have_several_tables)
 	ck_assert_int_eq(process_words(&program, words, &options), 0);
 	ck_assert_uint_eq(options.clients, 5);
 	ck_assert_uint_eq(options.count, 6);
-}
-
-static uint64_t colour;
-static const char *painter;
-
-static const struct our_option paint_options[] = {
-	{ "colour", 0, "red|green|dark red", "one of some words", OUR_OWN_WORD(colour) },
-	{ "painter", 0, "NAME", "a text without a letter", OUR_OWN_TEXT(painter) },
-	{ 0 },
-};
-
-static const struct {
-	const char *typed;
-	uint64_t number;  /* 0: the command line is refused */
-	const char *said; /* the text of the refusal */
-} colours[] = {
-	{ "--colour=red", 1, NULL },
-	{ "--colour=green", 2, NULL },
-	{ "--colour=dark red", 3, NULL },
-	{ "--colour=gree", 0,
-	  "--colour takes one of red|green|dark red, not 'gree'; see --help\n" },
-	{ "--colour=greens", 0, "takes one of" },
-	{ "--colour=red|green", 0, "takes one of" },
-	{ "--colour=1", 0, "takes one of" },
-	{ "--colour=", 0, "takes one of" },
-	{ "--painter=", 0, "a value is wanted after --painter; see --help\n" },
-};
-
-UNIT_TESTS(a_word_is_one_of_the_list, UNIT_LENGTH(colours))
-{
-	const struct our_program program = { .role = "program",
-					     .name = "program",
-					     .options = { paint_options } };
-	const char *const words[] = { colours[_i].typed, NULL };
-	struct our_options options;
-	int ret;
-
-	colour = 0;
-	ret = process_words(&program, words, &options);
-	ck_assert_uint_eq(colour, colours[_i].number);
-	ck_assert_int_eq(ret, colours[_i].number ? 0 : EINVAL);
-	if (colours[_i].said)
-		ck_assert_msg(strstr(captured_stderr(), colours[_i].said), "%s", captured_stderr());
-	else
-		ck_assert_str_eq(captured_stderr(), "");
 }
 
 UNIT_TEST(exit_status_is_as_documented)

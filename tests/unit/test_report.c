@@ -104,46 +104,6 @@ UNIT_TESTS(any_other_status_is_an_error, IBV_WC_GENERAL_ERR + 1)
 	assert_holds(captured_stderr(), "0x1234");
 }
 
-/*
- * Each status has its own cause. The opcode is not valid, and must not be used. See ibv_poll_cq(3).
- */
-static const struct {
-	enum ibv_wc_status status;
-	uint64_t wr_id;
-	const char *which, *cause;
-} causes[] = {
-	{ IBV_WC_REM_ACCESS_ERR, 1, "of the send, write or read with wr_id 0x1 ", "a wrong rkey" },
-	{ IBV_WC_REM_OP_ERR, 1, "of the send, write or read", "longer than its buffer" },
-	{ IBV_WC_REM_INV_REQ_ERR, 1, "of the send, write or read", "its QP does not allow" },
-	{ IBV_WC_LOC_PROT_ERR, 1, "of the send, write or read", "a wrong lkey" },
-	{ IBV_WC_LOC_PROT_ERR, OUR_WR_ID_RECV, "of the receive ", "IBV_ACCESS_LOCAL_WRITE" },
-	{ IBV_WC_LOC_QP_OP_ERR, 1, "of the send, write or read", "the device could not send it" },
-	{ IBV_WC_LOC_QP_OP_ERR, OUR_WR_ID_RECV, "of the receive ", "longer than the buffer" },
-	{ IBV_WC_LOC_LEN_ERR, OUR_WR_ID_RECV, "of the receive ", "longer than the buffer" },
-	{ IBV_WC_RETRY_EXC_ERR, 1, "of the send, write or read", "does not answer" },
-	{ IBV_WC_RNR_RETRY_EXC_ERR, 1, "of the send, write or read", "no receive posted" },
-	{ IBV_WC_GENERAL_ERR, 1, "of the send, write or read", "ibv_poll_cq(3)" },
-	{ IBV_WC_GENERAL_ERR, OUR_WR_ID_KEEPALIVE, "of the keepalive ", "the peer was sending" },
-	{ IBV_WC_LOC_PROT_ERR, OUR_WR_ID_KEEPALIVE, "of the keepalive ", "the peer was sending" },
-	{ IBV_WC_REM_ACCESS_ERR, OUR_WR_ID_KEEPALIVE, "of the keepalive ", "nobody write to it" },
-	{ IBV_WC_REM_INV_REQ_ERR, OUR_WR_ID_KEEPALIVE, "of the keepalive ", "nobody write to it" },
-	{ IBV_WC_REM_OP_ERR, OUR_WR_ID_KEEPALIVE, "of the keepalive ", "nobody write to it" },
-};
-
-UNIT_TESTS(a_failed_completion_is_explained_in_one_line, UNIT_LENGTH(causes))
-{
-	struct ibv_wc wc = { .status = causes[_i].status, .wr_id = causes[_i].wr_id };
-	const char *said;
-
-	memset(&wc.opcode, 0xa5, sizeof(wc.opcode));
-	capture_start();
-	ck_assert_int_ne(our_check_completion_status(&nobody, &wc), 0);
-	said = captured_stderr();
-	assert_holds(said, causes[_i].which);
-	assert_holds(said, causes[_i].cause);
-	ck_assert_ptr_eq(strchr(said, '\n'), said + strlen(said) - 1);
-}
-
 UNIT_TEST(length_is_compared)
 {
 	static struct our_run run = { .data_size = 64 };
@@ -156,40 +116,4 @@ UNIT_TEST(length_is_compared)
 	completion.byte_len = 63;
 	ck_assert_int_eq(our_check_length(&control, &completion), EPROTO);
 	assert_holds(captured_stderr(), "63");
-}
-
-/* Which options a program has is not the library's to say: after its text the program names the remedy. */
-static const struct {
-	const char *call;
-	int error;
-	const char *text, *remedy;
-} remedies[] = {
-	{ "rdma_bind_addr", EADDRINUSE, "choose another port", " with -p" },
-	{ "rdma_connect", EADDRINUSE, "no port is left", "" },
-	{ "rdma_bind_addr", EACCES, "the port is for root", "" },
-	{ "rdma_connect", ECONNREFUSED, "nobody listens",
-	  ", or let the client wait for it with -w" },
-	{ "rdma_connect", ETIMEDOUT, "no answer", "" },
-	{ "rdma_accept", ECONNREFUSED, "refused", "" },
-	{ "rdma_connect", ECONNREFUSED, "", "" },
-	{ "rdma_create_id", ENODEV, "no device?", " " OUR_NO_HARDWARE_ADVICE },
-	{ "rdma_create_event_channel", ENODEV, "no device?", " " OUR_NO_HARDWARE_ADVICE },
-	{ "rdma_create_id", EMFILE, "no descriptor is left", "" },
-	{ "ibv_alloc_pd", ENODEV, "no device?", "" },
-};
-
-UNIT_TESTS(a_remedy_belongs_to_its_error, UNIT_LENGTH(remedies))
-{
-	const struct our_error error = { .call = remedies[_i].call,
-					 .error = remedies[_i].error,
-					 .text = remedies[_i].text };
-	char wanted[128];
-
-	our_set_program_name("p");
-	snprintf(wanted, sizeof(wanted), "p: %s: %s (%d)%s%s%s\n", error.call,
-		 strerror(error.error), error.error, *error.text ? ": " : "", error.text,
-		 remedies[_i].remedy);
-	capture_start();
-	our_print_error(NULL, &error);
-	ck_assert_str_eq(captured_stderr(), wanted);
 }

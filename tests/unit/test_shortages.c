@@ -55,61 +55,6 @@ int getrlimit(__rlimit_resource_t resource, struct rlimit *limit)
 	return 0;
 }
 
-#define LEFT   "most likely the client has left"
-#define ASKED  "asked rxe0 for 3 sends and 4 receives outstanding; it has at most 5 CQs of 6"
-#define MAPPED "soft-iWARP maps at most 144 pages"
-
-static const struct {
-	const char *call, *device;
-	int error;
-	bool answers;
-	enum rdma_cm_event_type event; /* of the last call */
-	int returned;
-	const char *said, *not_said;
-} no_queues[] = {
-	{ "ibv_create_cq", "rxe0", ENOMEM, true, RDMA_CM_EVENT_CONNECT_REQUEST, ENOMEM,
-	  "(12): " ASKED, LEFT },
-	{ "ibv_create_cq", "rxe0", EINVAL, true, RDMA_CM_EVENT_CONNECT_REQUEST, EINVAL,
-	  "(22): " ASKED, LEFT },
-	{ "ibv_create_cq", "rxe0", EINVAL, true, RDMA_CM_EVENT_ESTABLISHED, EINVAL, "(22): " ASKED,
-	  LEFT },
-	{ "ibv_create_cq", "rxe0", ENOMEM, false, RDMA_CM_EVENT_ESTABLISHED, ENOMEM, "(12)\n",
-	  NULL },
-	/* A call that has not said why; soft-iWARP's library does that for one reason. */
-	{ "ibv_create_cq", "rxe0", EIO, true, RDMA_CM_EVENT_ESTABLISHED, EIO, "(5): " ASKED, NULL },
-	{ "ibv_create_cq", "siw0", EIO, true, RDMA_CM_EVENT_ESTABLISHED, ENOMEM, "(12): " MAPPED,
-	  "asked" },
-	{ "rdma_create_qp", "siw0", EIO, true, RDMA_CM_EVENT_ESTABLISHED, ENOMEM, "(12): " MAPPED,
-	  "asked" },
-	{ "ibv_create_cq", "siw0", ENOMEM, true, RDMA_CM_EVENT_ESTABLISHED, ENOMEM, "asked siw0",
-	  MAPPED },
-	/* A QP for a client that has left. */
-	{ "rdma_create_qp", "rxe0", EINVAL, true, RDMA_CM_EVENT_CONNECT_REQUEST, EINVAL, LEFT,
-	  "asked" },
-};
-
-UNIT_TESTS(a_queue_that_is_not_to_be_had, UNIT_LENGTH(no_queues))
-{
-	struct ibv_device device = { .name = "" };
-	struct ibv_context verbs = { .device = &device };
-
-	static struct our_control control = { .config = &config,
-					      .max_send_wr = 3,
-					      .max_recv_wr = 4 };
-
-	strcpy(device.name, no_queues[_i].device);
-	control.verbs = &verbs;
-	control.cm_event.type = no_queues[_i].event;
-	unit_limits.max_cq = no_queues[_i].answers ? 5 : 0;
-	capture_start();
-	ck_assert_int_eq(our_report_no_queue(&control, no_queues[_i].call, no_queues[_i].error),
-			 no_queues[_i].returned);
-	assert_holds(captured_stderr(), no_queues[_i].call);
-	assert_holds(captured_stderr(), no_queues[_i].said);
-	if (no_queues[_i].not_said)
-		ck_assert_ptr_null(strstr(captured_stderr(), no_queues[_i].not_said));
-}
-
 static const struct {
 	int error;
 	rlim_t lockable;

@@ -166,53 +166,6 @@ UNIT_TEST(a_transfer_that_fails_as_we_stop_is_not_an_error)
 	ck_assert_str_eq(captured_stderr(), "");
 }
 
-static const struct ended {
-	enum our_role role;
-	uint64_t count;
-	int ret;
-	uint64_t messages;
-	bool stop;
-	int expected;
-	const char *said;
-	int ended; /* the CM has reported the reason */
-} ends[] = {
-	{ OUR_CLIENT, 9, 0, 9, false, 0, NULL, 0 },
-	{ OUR_AGENT, 9, 0, 9, false, 0, NULL, 0 },
-	{ OUR_CLIENT, 9, ECONNRESET, 5, false, ECONNRESET, "the server left after 5 messages",
-	  ECONNRESET },
-	{ OUR_AGENT, 9, ECONNRESET, 5, false, ECONNRESET, "the client left after 5 messages",
-	  ECONNRESET },
-	{ OUR_CLIENT, 9, ETIMEDOUT, 5, false, ETIMEDOUT, "the server said nothing for 3 s, after 5",
-	  0 },
-	{ OUR_AGENT, 9, ETIMEDOUT, 5, false, ETIMEDOUT, "the client said nothing for 3 s, after 5",
-	  0 },
-	{ OUR_CLIENT, 9, EIO, 5, false, EIO, NULL, 0 }, /* reported where it happened */
-	{ OUR_CLIENT, 9, 0, 5, true, EINTR, NULL, 0 },
-	{ OUR_AGENT, 9, ECONNRESET, 5, true, EINTR, NULL, 0 },
-	{ OUR_AGENT, 9, EPROTO, 5, true, EPROTO, NULL, 0 },
-	/* with -D a client may leave at any time, a server may not */
-	{ OUR_AGENT, OUR_COUNT_UNLIMITED, ECONNRESET, 5, false, 0, NULL, ECONNRESET },
-	{ OUR_AGENT, OUR_COUNT_UNLIMITED, ETIMEDOUT, 5, false, 0, NULL, 0 },
-	{ OUR_AGENT, OUR_COUNT_UNLIMITED, ECONNRESET, 0, false, ECONNRESET, "the client left",
-	  ECONNRESET },
-	{ OUR_CLIENT, OUR_COUNT_UNLIMITED, ECONNRESET, 5, false, ECONNRESET, "the server left",
-	  ECONNRESET },
-	{ OUR_CLIENT, 9, ENODEV, 5, false, ENODEV,
-	  "the RDMA device was removed after 5 messages (RDMA_CM_EVENT_DEVICE_REMOVAL)", ENODEV },
-	{ OUR_AGENT, 9, ECONNRESET, 5, false, ENODEV, "the RDMA device was removed after 5",
-	  ENODEV },
-	{ OUR_AGENT, OUR_COUNT_UNLIMITED, ENODEV, 5, false, ENODEV, "the RDMA device", ENODEV },
-	{ OUR_AGENT, 9, EHOSTUNREACH, 5, false, EHOSTUNREACH,
-	  "the client cannot be reached any more, after 5 messages (RDMA_CM_EVENT_UNREACHABLE)",
-	  EHOSTUNREACH },
-	/* A flushed work request alone does not mean that the peer has left. */
-	{ OUR_CLIENT, 9, ECONNRESET, 5, false, ECANCELED,
-	  "a work request was flushed after 5 messages, although the server has not", 0 },
-	{ OUR_AGENT, OUR_COUNT_UNLIMITED, ECONNRESET, 5, false, ECONNABORTED,
-	  "although the client has not disconnected: it asked for what it has no right to", 0 },
-	{ OUR_CLIENT, 9, ENODEV, 5, false, ENODEV, NULL, 0 }, /* a post failed and reported it */
-};
-
 static struct ibv_device device = { .transport_type = IBV_TRANSPORT_IB };
 static struct ibv_context verbs = { .device = &device };
 static struct rdma_event_channel own_channel;
@@ -249,62 +202,6 @@ UNIT_TEST(what_could_not_be_sent_is_the_peers_failure_on_iwarp)
 	capture_start();
 	ck_assert_int_eq(our_judge_end(&run, EPIPE, 5), ECONNABORTED);
 	ck_assert_str_eq(captured_stderr(), ""); /* it was reported where it happened */
-}
-
-UNIT_TESTS(how_a_run_has_ended, UNIT_LENGTH(ends))
-{
-	static const struct our_options options = { .timeout_s = 3 };
-	const struct ended *end = &ends[_i];
-
-	run.options = &options;
-	run.control = control;
-	control->role = end->role;
-	run.count = end->count;
-	control->ended = end->ended;
-	control->cm_id = &own_id;
-	control->verbs = &verbs;
-	run.give_up_ns = UINT64_MAX;
-	own_id.channel = &own_channel;
-	own_channel.fd = eventfd(0, 0); /* nothing will come */
-	verbs.async_fd = own_channel.fd;
-	ck_assert_int_eq(our_catch_signals(), 0);
-	control->stop = our_program_stop();
-	if (end->stop)
-		ck_assert_int_eq(raise(SIGTERM), 0);
-	alarm(0);
-	capture_start();
-	ck_assert_int_eq(our_judge_end(&run, end->ret, end->messages), end->expected);
-	ck_assert(control->complete == !end->expected);
-	if (end->said)
-		assert_holds(captured_stderr(), end->said);
-	else
-		ck_assert_str_eq(captured_stderr(), "");
-}
-
-static const struct {
-	struct our_cm_event event;
-	int expected;
-} events[] = {
-	{ { .type = RDMA_CM_EVENT_ESTABLISHED }, 0 },
-	{ { .type = RDMA_CM_EVENT_REJECTED, .status = 28 }, ECONNREFUSED },
-	{ { .type = RDMA_CM_EVENT_REJECTED, .status = -ECONNRESET }, ECONNREFUSED },
-	{ { .type = RDMA_CM_EVENT_DISCONNECTED }, ECONNRESET },
-	{ { .type = RDMA_CM_EVENT_UNREACHABLE, .status = -ETIMEDOUT }, ETIMEDOUT },
-	{ { .type = RDMA_CM_EVENT_UNREACHABLE, .status = 3 }, EHOSTUNREACH },
-	{ { .type = RDMA_CM_EVENT_ADDR_ERROR, .status = -ENODEV }, ENODEV },
-	{ { .type = RDMA_CM_EVENT_ADDR_ERROR, .status = 3 }, EHOSTUNREACH },
-	{ { .type = RDMA_CM_EVENT_ROUTE_ERROR, .status = 3 }, EHOSTUNREACH },
-	{ { .type = RDMA_CM_EVENT_CONNECT_ERROR, .status = 1 }, ECONNABORTED },
-	{ { .type = RDMA_CM_EVENT_DEVICE_REMOVAL }, ENODEV },
-	{ { .type = RDMA_CM_EVENT_MULTICAST_ERROR }, EPROTO },
-};
-
-UNIT_TESTS(what_an_event_means_to_who_awaits_a_connection, UNIT_LENGTH(events))
-{
-	capture_start();
-	ck_assert_int_eq(our_error_of_event(&events[_i].event, RDMA_CM_EVENT_ESTABLISHED),
-			 events[_i].expected);
-	ck_assert_str_eq(captured_stderr(), ""); /* the caller knows which event it waits for */
 }
 
 static const struct {
@@ -363,21 +260,6 @@ UNIT_TEST(a_rejection_ends_a_connection_that_is_established)
 
 	ck_assert_int_eq(our_note_cm_event(&one.head), OUR_CM_FATAL);
 	ck_assert_int_eq(one.head.ended, ECONNRESET);
-}
-
-UNIT_TEST(an_event_is_named_if_the_error_came_from_it)
-{
-	struct our_private one = { .head = {
-					   .config = &config,
-					   .cm_event = { .type = RDMA_CM_EVENT_UNREACHABLE,
-							 .status = -ETIMEDOUT },
-				   } };
-
-	capture_start();
-	ck_assert_int_eq(our_tell_cm_error(&one.head, "call", ENOMEM, NULL), ENOMEM);
-	ck_assert_ptr_null(strstr(captured_stderr(), "RDMA_CM_EVENT"));
-	ck_assert_int_eq(our_tell_cm_error(&one.head, "call", ETIMEDOUT, NULL), ETIMEDOUT);
-	assert_holds(captured_stderr(), " (RDMA_CM_EVENT_UNREACHABLE)");
 }
 
 /*

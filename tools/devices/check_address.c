@@ -118,7 +118,7 @@ enum check_verdict check_address(struct check *check)
 	find_netdev((const struct sockaddr *)&check->source, check->netdev);
 	if (check->local)
 		return check_say(check, CHECK_OK, "%s is this machine's, on %s", text,
-				 check->netdev);
+				 *check->netdev ? check->netdev : "a device that has no name here");
 	return check_say(check, CHECK_OK,
 			 "%s is another machine's; the way there is by %s, from %s", text,
 			 check->netdev, text_of((const struct sockaddr *)&check->source, source));
