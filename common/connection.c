@@ -534,7 +534,7 @@ int our_report_no_client(const struct our_control *agent, int error)
 		return our_tell_error(agent->config, "rdma_accept", error,
 				      "at most %d bytes of private data fit", OUR_MOST_TO_ACCEPT);
 	if (error == ENOMEM)
-		return our_tell_error(agent->config, "rdma_accept", error, NULL);
+		return our_tell_cm_error(agent, "rdma_accept", error, NULL);
 	our_tell_cm_error(agent, "rdma_accept", error, "most likely the client has left meanwhile");
 	/* If the client has left, librdmacm cannot query the QP's attributes for its id. */
 	return error == EINVAL ? ECONNABORTED : error;
