@@ -28,10 +28,10 @@ enum sim_fault_kind {
 
 /* A word is 32 bits, in network byte order. */
 enum sim_change {
-	SIM_CHANGE_FLIP, /* all bits of a byte */
-	SIM_CHANGE_ZERO, /* of a word */
-	SIM_CHANGE_ONES,
-	SIM_CHANGE_MORE,  /* the word plus 1 */
+	SIM_CHANGE_FLIP,  /* all bits of a byte */
+	SIM_CHANGE_ZERO,  /* the word is 0, */
+	SIM_CHANGE_ONES,  /* or all ones, */
+	SIM_CHANGE_MORE,  /* or one more */
 	SIM_CHANGE_SHORT, /* the last byte is missing */
 	SIM_CHANGE_LONG,  /* a byte comes behind */
 	SIM_CHANGES

@@ -27,7 +27,7 @@ static int take_data(struct sim_qp *qp, struct sim_request *request)
 	return sim_gather(qp->pd, request->sge, request->num_sge, request->data);
 }
 
-/* `error`: what take_data has returned. */
+/* The status of a request for which take_data has returned `error`. */
 static enum ibv_wc_status status_of(const struct sim_qp *qp, int error)
 {
 	return error == EINVAL ? sim_qp_traits(qp)->bad_local_key

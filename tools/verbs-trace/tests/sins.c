@@ -131,7 +131,7 @@ static void one_by_event(void)
 	must(!ibv_get_cq_event(pair.server.channel, &cq, &context), "ibv_get_cq_event");
 }
 
-/* Of two events one is acked, or both at once. */
+/* There are two events; the guilty program acks one, the innocent one both at once. */
 static void cq_event(int guilty)
 {
 	connect_ends(&pair, &address);
@@ -201,7 +201,7 @@ static void unseen_error(int guilty)
 	disconnect();
 }
 
-/* In another thread, which has not polled the error. */
+/* Runs in another thread, which has not polled the error. */
 static void *send_unaware(void *unused)
 {
 	post_send(&pair.client, SIZE, 0);
