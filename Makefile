@@ -131,7 +131,7 @@ compare: ## measure all ways to wait, and other projects' programs: build/report
 	$(call ready,build lab bench,bench-build)
 	@bench/compare $(COMPARE)
 
-check: check-build ## run the tests: some ten minutes
+check: check-build ## run the tests: some fourteen minutes
 	@tests/run
 
 # All that it needs: tests/bare builds it on a bare Debian.
