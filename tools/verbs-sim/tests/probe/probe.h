@@ -35,6 +35,9 @@ void ask_pieces(struct ends *e, int unused);
 /* edges.c */
 void ask_edges(struct ends *e, int unused);
 
+/* handles.c */
+void ask_handles(struct ends *e, int unused);
+
 /* limits.c */
 void ask_limits(struct ends *e, int unused);
 void ask_busy(struct ends *e, int unused);
