@@ -45,6 +45,9 @@ void ask_busy(struct ends *e, int unused);
 /* terms.c */
 void ask_terms(struct ends *e, int unused);
 
+/* paths.c */
+void ask_paths(struct ends *e, int unused);
+
 /* pools.c */
 void ask_pool_recv(struct ends *e, int unused);
 void ask_pool(struct ends *e, int limit);
