@@ -55,7 +55,7 @@ void callers_show(struct out *out, const struct callers *callers)
 	if (i == callers->n)
 		return;
 	out_raw(out, out->json ? "" : " ");
-	out->comma = out->json; /* a line of JSON has items before */
+	out->comma = out->json;     /* a line of JSON has items before */
 	out->binary = sizeof(text); /* a path is not cut as data is */
 	out_open_list(out, "from");
 	for (; i < callers->n; i++) {
