@@ -503,8 +503,8 @@ def main() -> int:
         print(text_of(tell(named[asked.scene], asked.stage, asked.picture)), end="")
         return 0
     known = [f"{scene.name:12} {scene.title} ({scene.device})" for scene in named.values()] or list(stages)
-    print("\n".join([f"{asked.stage} has these scenes:" if named else "these stages have scenes:", *known]), file=sys.stderr)
-    return 2
+    print("\n".join([f"{asked.stage} has these scenes:" if named else "these stages have scenes:", *known]))
+    return 0 if not asked.scene and (named or not asked.stage) else 2
 
 
 if __name__ == "__main__":
