@@ -191,6 +191,13 @@ def test_credits_that_are_wrong(transport: str, change: str, said: str) -> None:
     assert run.statuses == [0, 1, 0] and f"blast-sr-2/client: bad credits: {said}" in run.err and run.fault, run.why()
 
 
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_no_credits_are_not_wrong(transport: str) -> None:
+    """The client waits for more, and its server for messages."""
+    run = simulate(programs(PAIRS["blast-sr-2"], 1), *TRANSPORTS[transport], "--fail", "1:message:2:ZERO=4")
+    assert run.fault and "bad credits" not in run.err and "client said nothing for 5 s" in run.err, run.why()
+
+
 # The messages before are private data, and of ping-rdma-3 where its buffer is.
 ECHOES = [("ping-sr-0", "6:FLIP=63", 63), ("ping-sr-3", "6:FLIP=0", 0), ("beyond/ping-rdma-3", "7:FLIP=63", 63), ("beyond/ping-rdma-3", "7:FLIP=0", 0)]
 
