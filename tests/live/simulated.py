@@ -39,14 +39,14 @@ EXCEPT = {
 
 def left_to_the_drivers(items: Sequence[pytest.Item]) -> list[pytest.Item]:
     """Of tests for a guest, those that make check runs there: all that the simulation does not have, and of the others the first
-    row of each test, and the first with each stage or other value, over each link. The simulation runs the rest, and make
-    check-long runs them here."""
+    row of each test (without a stage: over each link), the first with each stage over each link, and with each other value. The
+    simulation runs the rest, and make check-long runs them here."""
     seen, left = set[object](), []
     for item in items:
         file, name = item.path.stem.removeprefix("test_"), item.originalname  # type: ignore[attr-defined]
-        values = item.callspec.params if hasattr(item, "callspec") else {}
-        link = str(values.get("link"))
-        firsts: set[object] = {(file, name, link), *((str(value), link) for value in values.values())}
+        values = dict(item.callspec.params) if hasattr(item, "callspec") else {}
+        link, stage = str(values.pop("link", "")), str(values.pop("stage", ""))
+        firsts: set[object] = {(file, name, "" if stage else link), (stage, link), *map(str, values.values())}
         if file not in FILES or name in EXCEPT or firsts - seen:
             left.append(item)
         seen |= firsts

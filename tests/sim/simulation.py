@@ -40,3 +40,7 @@ ROWS = [
     if not (stage.roce_only and options)
 ]
 each_stage = pytest.mark.parametrize("stage, transport", ROWS)
+# What does not depend on the transport: over iWARP, too, if -m asks for long rows.
+each_stage_once = pytest.mark.parametrize(
+    "stage, transport", [pytest.param(*row.values, id=row.id, marks=[pytest.mark.long] if row.values[1] else []) for row in ROWS]
+)

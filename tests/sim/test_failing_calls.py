@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from sim.simulation import OF_ITS_OWN, SIDES, TRANSPORTS, Run, calls_of, chosen, each_stage, nth, pair, simulate
+from sim.simulation import OF_ITS_OWN, SIDES, TRANSPORTS, Run, calls_of, chosen, each_stage, each_stage_once, nth, pair, simulate
 from live.table import STAGES, Stage
 
 MESSAGES = 2
@@ -89,7 +89,7 @@ def fail_each_allocation(stage: Stage, transport: list[str], side: int, name: st
 
 
 @pytest.mark.parametrize("side", [0, 1], ids=SIDES)
-@each_stage
+@each_stage_once
 def test_each_allocation_fails(stage: Stage, transport: list[str], side: int) -> None:
     assert sum(fail_each_allocation(stage, transport, side, name) for name in ALLOCATIONS)
 
@@ -127,7 +127,7 @@ def test_a_call_fails_in_each_way(stage: Stage, transport: list[str], side: int)
 
 
 @pytest.mark.parametrize("side", [0, 1], ids=SIDES)
-@each_stage
+@each_stage_once
 def test_a_call_fails_and_leaves_errno_0(stage: Stage, transport: list[str], side: int) -> None:
     """The first one of each name: that is a failure, too."""
     programs, failed = pair(stage, MESSAGES), 0

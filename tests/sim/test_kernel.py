@@ -10,8 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from live.table import STAGES, Stage
-from sim.simulation import ADDRESS, TRANSPORTS, Run, counter_traps, each_stage, pair, simulate
+from live.table import STAGES
+from sim.simulation import ADDRESS, TRANSPORTS, Run, counter_traps, pair, simulate
 
 PINGPONGS = {name: [f"ibv_{name}_pingpong"] for name in ("rc", "uc", "ud", "srq")} | {"rc-events": ["ibv_rc_pingpong", "-e"]}
 PING_SR_4 = pair(next(stage for stage in STAGES if stage.name == "ping-sr-4"), 2)
@@ -53,13 +53,6 @@ def both_sides(name: str) -> list[list[str]]:
 def test_pingpongs(name: str) -> None:
     run = run_over_kernel(both_sides(name))
     assert not run.exit and run.out.count("100 iters in") == 2, run.why()
-
-
-@each_stage
-def test_stages(stage: Stage, transport: list[str]) -> None:
-    for seed in ("1", "2"):
-        run = run_over_kernel(pair(stage, 20), *transport, "--seed", seed)
-        assert not run.exit and run.left == "nothing", run.why()
 
 
 @pytest.mark.parametrize(

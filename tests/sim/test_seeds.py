@@ -25,7 +25,7 @@ def runs(stage: Stage, transport: list[str], seeds: range) -> list[Run]:
 def check(done: list[Run]) -> None:
     """That they are as they should be, in pairs."""
     for one, other in zip(done[::2], done[1::2]):
-        assert not one.exit, one.why()
+        assert not one.exit and not one.missing, one.why()
         assert one.ms < MOST_MS, f"it has waited in vain: {one.ms} ms\n{one.why()}"
         assert (one.hash, one.ms, one.calls) == (other.hash, other.ms, other.calls), one.command
         assert sorted(one.out.splitlines()) == sorted(other.out.splitlines())
