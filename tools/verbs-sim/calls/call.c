@@ -137,7 +137,7 @@ void sim_found(void)
 
 void sim_lose_processor(void)
 {
-	if (!sim_random(LOSES_PROCESSOR))
+	if (sim_rarely(LOSES_PROCESSOR))
 		sim_sleep(NULL, 0, sim_world->now_ns + sim_random(LOST_NS));
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The world: creating and mapping it, chance, the hash, and what is said at the end. See world.h.
+ * The world: creating and mapping it, the hash, and what is said at the end. See world.h.
  */
 #include <errno.h>
 #include <linux/futex.h>
@@ -49,60 +49,6 @@ int sim_create_world(void (*do_task)(struct sim_task *task))
 	for (kind = 0; kind < SIM_MOST_KINDS; kind++)
 		TAILQ_INIT(&sim_world->objects[kind]);
 	return fd;
-}
-
-/* xorshift64*: Marsaglia's generator, with a multiplication behind it. The state is never 0. */
-uint32_t sim_random(uint32_t below)
-{
-	uint64_t x = sim_world->random;
-
-	x ^= x >> 12;
-	x ^= x << 25;
-	x ^= x >> 27;
-	sim_world->random = x;
-	return (uint32_t)(((x * 0x2545f4914f6cdd1dull) >> 32) * below >> 32);
-}
-
-#define SHORTEST_NS 100u
-#define LENGTHS     11 /* each twice as long as the one before: 100 us at most */
-
-uint32_t sim_new_pace_ns(void)
-{
-	return SHORTEST_NS << sim_random(LENGTHS);
-}
-
-/*
- * By turns in everything, a run would show each order that depends on two of these as rarely as both
- * are extreme at once. Groce and others, "Swarm testing" (2012): each run has few of what all runs have.
- */
-void sim_draw_paces(void)
-{
-	static const uint32_t preempts[] = { 2, 3, 8, 30 };
-	int pace;
-
-	sim_world->preempt = preempts[sim_random(4)];
-	for (pace = 0; pace < SIM_PACES; pace++)
-		sim_world->pace_ns[pace] = sim_new_pace_ns();
-}
-
-uint64_t sim_near_ns(uint32_t pace_ns)
-{
-	return pace_ns / 2 + sim_random(pace_ns / 2);
-}
-
-#define LATE    32 /* one of this many is late */
-#define LATE_NS 300000
-
-uint64_t sim_pace_ns(unsigned int pace)
-{
-	uint64_t late_ns = sim_random(LATE) ? 0 : sim_random(LATE_NS);
-
-	return sim_near_ns(sim_world->pace_ns[pace]) + late_ns;
-}
-
-uint32_t sim_new_priority(void)
-{
-	return sim_world->by_priority ? SIM_LOWEST + sim_random(1u << 30) : 0;
 }
 
 static void hash_byte(uint8_t byte)

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "verbs-sim/core/chance.h"
 #include "verbs-sim/core/schedule.h"
 #include "verbs-sim/transfer/transfer.h"
 #include "verbs-sim/runner/runner.h"
@@ -31,7 +32,8 @@ static void set_up_world(const struct sim_options *options, uint64_t seed)
 	sim_world->runner_pid = getpid();
 	sim_world->patience_ns = options->patience_ns;
 	sim_world->running = &sim_world->runner;
-	sim_random(1); /* the first numbers of neighbouring seeds are alike */
+	sim_world->runner.actor.name = SIM_NAME_OF(0, SIM_NO_PROGRAM, 0);
+	sim_draw(1); /* the first numbers of neighbouring seeds are alike */
 	sim_draw_paces();
 	sim_choose_strategy(options->strategy == 1 || (options->strategy == 2 && seed % 2));
 	sim_world->busy = options->strategy == 3 || (options->strategy == 2 && !(seed % 2));
