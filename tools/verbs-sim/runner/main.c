@@ -27,7 +27,7 @@ static int sweep(const struct sim_options *options, uint64_t seed)
 {
 	struct sim_options one = *options;
 	struct sim_fault *fault = &one.faults[one.n_faults++];
-	struct sim_result result;
+	static struct sim_result result;
 	unsigned long long call = 1;
 	int failed = 0, ret = sim_run(options, seed, &result);
 
@@ -55,7 +55,7 @@ int main(int argc, char **argv)
 {
 	struct sigaction action = { .sa_handler = on_signal };
 	struct sim_options options;
-	struct sim_result result;
+	static struct sim_result result;
 	sigset_t news;
 	uint64_t seed;
 	int ret = sim_read_options(argc, argv, &options);
@@ -68,6 +68,8 @@ int main(int argc, char **argv)
 	sigprocmask(SIG_BLOCK, &news, NULL);
 	sigaction(SIGUSR1, &action, NULL);
 	sigaction(SIGCHLD, &action, NULL);
+	if (options.shrink)
+		return sim_shrink(&options);
 	for (seed = options.seed; seed <= options.last_seed && (!ret || ret == SIM_EXIT_LEFT);
 	     seed++)
 		ret = worse(ret, options.sweep ? sweep(&options, seed)

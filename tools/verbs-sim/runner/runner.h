@@ -34,6 +34,13 @@ struct sim_expected {
 	int program, status;
 };
 
+/* Choices of a run: core/chance.h. */
+struct sim_choices {
+	bool records, repeats;
+	struct sim_choice *all;
+	uint32_t n;
+};
+
 struct sim_options {
 	uint64_t seed, last_seed;
 	bool trace, strict, quiet;
@@ -60,6 +67,12 @@ struct sim_options {
 	const char *library;
 	char **words;      /* the command line, from the first "--" on */
 	const char *steps; /* the file of steps, "-" for stdin, or NULL */
+	struct sim_choices choices;
+	const char *choices_file;
+	const char *shrink; /* the name of the files of --shrink, or NULL */
+	const char *output; /* the file to which programs print, or NULL: where the runner does */
+	int most_s;         /* of real time that the run may take; 0: any */
+	int *original;      /* numbers that its programs had before others were taken away */
 };
 
 #define SIM_STRATEGIES 4
@@ -78,6 +91,12 @@ struct sim_result {
 	bool killed[SIM_MOST_PROGRAMS]; /* by the runner, as the run could not go on */
 	uint64_t calls[SIM_MOST_PROGRAMS];
 	int exit;
+	int failed;                 /* the program by which it is not 0; -1: there is none */
+	char wrong[512];            /* as sim_world->wrong */
+	char left[1024];            /* what its programs did not destroy */
+	char shape[1024];           /* in which way it failed: shape.c */
+	struct sim_choice *choices; /* that it recorded, or repeated */
+	uint32_t n_choices;
 };
 
 /* Where a program's stdin, stdout and stderr lead. */
@@ -126,6 +145,34 @@ struct sim_run {
  */
 int sim_read_options(int argc, char **argv, struct sim_options *options);
 
+/* ---- What chance decides: choices.c and shrink.c ---- */
+
+/* Reads a file. Returns 0, or the number of the line that is wrong; -1: it cannot be read. */
+int sim_read_choices(const char *name, struct sim_choices *choices);
+
+/* Prints them as the file has them, each with an explanation. */
+void sim_print_choices(FILE *file, const struct sim_choice *choices, uint32_t n);
+
+/* Prints what a choice was that the last run has repeated, for a person. */
+void sim_explain_choice(FILE *file, const struct sim_choice *choice);
+
+/* Tells the world of a run what to choose, and takes what it has chosen. */
+void sim_give_choices(const struct sim_choices *choices);
+void sim_take_choices(struct sim_result *result);
+
+/*
+ * Shrinks the first of these runs that fails: writes its choices and its picture, and says what is left of
+ * it. Returns its exit status, or 2: no run fails.
+ */
+int sim_shrink(const struct sim_options *options);
+
+/*
+ * Draws the calls of a run and its choices, from the output of its programs with --trace. Returns 0, or an
+ * errno value.
+ */
+int sim_draw_picture(const struct sim_options *options, const char *traced,
+		     const struct sim_result *result, FILE *to);
+
 /* Prints the text of --help. */
 void sim_print_usage(void);
 
@@ -149,6 +196,13 @@ bool sim_expect(struct sim_options *options, const char *text);
 void sim_judge_run(const struct sim_options *options, struct sim_result *result, char *left,
 		   size_t size);
 
+/*
+ * Sets the shape of a run that has failed, from what was said of it. Two runs with the same shape fail in
+ * the same way: with the same exit status, by the same program, which did the same wrong, left the same
+ * kinds of objects, and if it hangs sleeps in the same calls for the same reasons.
+ */
+void sim_describe(const struct sim_options *options, struct sim_result *result, const char *said);
+
 /* Judges the run, and prints the line at the end. */
 void sim_report(const struct sim_options *options, struct sim_result *result);
 
@@ -156,6 +210,9 @@ void sim_report(const struct sim_options *options, struct sim_result *result);
 
 /* Prints on stderr; with --junit, it is part of the test case, too. */
 void sim_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* From now on sim_say prints there, even while muted; NULL: on stderr. */
+void sim_say_to(FILE *file);
 
 /* While muted, sim_say prints nothing on stderr. */
 void sim_mute(bool mute);
