@@ -4,7 +4,8 @@
 
 TAKES_verbs-sim = tools/verbs
 BUILT_verbs-sim = $(addprefix tools/verbs-sim/,verbs-sim libverbs-sim.so)
-INSTALLED_verbs-sim = 755:bin:tools/verbs-sim/verbs-sim 644:lib/verbs-sim:tools/verbs-sim/libverbs-sim.so
+INSTALLED_verbs-sim = 755:bin:tools/verbs-sim/verbs-sim 644:lib/verbs-sim:tools/verbs-sim/libverbs-sim.so \
+	644:include:tools/verbs-sim/verbs_sim.h
 
 include tools/verbs/verbs.mk
 SIM = $(BUILD)/tools/verbs-sim

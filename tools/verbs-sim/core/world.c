@@ -140,6 +140,7 @@ void sim_report_fault(const char *format, ...)
 	vsnprintf(part, sizeof(part), format, arguments);
 	va_end(arguments);
 	append(sim_world->done, sizeof(sim_world->done), part);
+	sim_cover("fault %s", part);
 }
 
 void sim_report_missing(const char *format, ...)

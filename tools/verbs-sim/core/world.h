@@ -162,6 +162,7 @@ struct sim_program {
 	bool real_counter;             /* it may read the processor's counter: real time */
 	uint64_t streams[3]
 			[2]; /* devices and inodes of stdin, stdout and stderr, as the run began */
+	char last_event[40]; /* that it was told of, or empty */
 	bool may_leave_objects; /* a call that destroys was made to fail: it cannot destroy everything */
 };
 
@@ -194,6 +195,20 @@ struct sim_help {
 	int64_t moved;                /* bytes, or -1: the helper's answer */
 };
 
+/* A line of a program that has a macro of verbs_sim.h, as "FILE:LINE: TEXT". */
+#define SIM_MOST_LINES 256
+struct sim_line {
+	char text[160];
+	bool sometimes, reached;
+};
+
+/* What has occurred, for --coverage: core/coverage.c. */
+#define SIM_MOST_COVERED 2048
+struct sim_covered {
+	char text[120];
+	uint64_t times;
+};
+
 struct sim_world {
 	/* Settings and findings of this run. */
 	uint64_t seed;
@@ -203,9 +218,11 @@ struct sim_world {
 	struct sim_help help;
 	struct sim_fault *faults; /* from the command line */
 	int n_faults;
-	char done[256];    /* faults that were injected, or empty */
-	char wrong[512];   /* findings about programs, or empty */
-	char allowed[256]; /* names of findings that are none, each between spaces */
+	char done[256];  /* faults that were injected, or empty */
+	char wrong[512]; /* findings about programs, or empty */
+	struct sim_line lines[SIM_MOST_LINES];
+	struct sim_covered *covered; /* SIM_MOST_COVERED of them, or NULL */
+	char allowed[256];           /* names of findings that are none, each between spaces */
 	char missing
 		[256]; /* requests of libraries to the kernel that are not simulated, or empty */
 
@@ -371,6 +388,13 @@ extern void (*sim_leave_run)(void);
 
 /* Notes for the last line that a fault was injected. */
 void sim_report_fault(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/*
+ * With --coverage, counts what has occurred. Of events also which came before: two neighbours of one
+ * program are an order.
+ */
+void sim_cover(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void sim_cover_event(struct sim_program *program, const char *what, const char *name);
 
 /* Notes for the last line that a library has asked something that is not simulated; once. */
 void sim_report_missing(const char *format, ...) __attribute__((format(printf, 1, 2)));

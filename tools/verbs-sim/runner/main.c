@@ -74,5 +74,6 @@ int main(int argc, char **argv)
 	     seed++)
 		ret = worse(ret, options.sweep ? sweep(&options, seed)
 					       : sim_run(&options, seed, &result));
+	ret = worse(ret, sim_report_coverage(&options));
 	return sim_write_junit(&options) && !ret ? SIM_EXIT_BROKEN : ret;
 }

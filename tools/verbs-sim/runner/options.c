@@ -183,6 +183,9 @@ static int read_option(int option, struct sim_options *options)
 	case 'j':
 		options->junit = optarg;
 		return 0;
+	case 'C':
+		options->coverage = true;
+		return 0;
 	case 'c':
 		return read_choices(options);
 	case 'r':
@@ -284,6 +287,7 @@ int sim_read_options(int argc, char **argv, struct sim_options *options)
 		{ "device", required_argument, NULL, 'd' },
 		{ "fail", required_argument, NULL, 'f' },
 		{ "steps", required_argument, NULL, 'T' },
+		{ "coverage", no_argument, NULL, 'C' },
 		{ "choices", required_argument, NULL, 'c' },
 		{ "shrink", optional_argument, NULL, 'r' },
 		{ "sweep", required_argument, NULL, 'w' },

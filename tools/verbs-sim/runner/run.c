@@ -35,6 +35,8 @@ static void set_up_world(const struct sim_options *options, uint64_t seed)
 	sim_world->running = &sim_world->runner;
 	sim_world->runner.actor.name = SIM_NAME_OF(0, SIM_NO_PROGRAM, 0);
 	sim_give_choices(&options->choices);
+	if (options->coverage)
+		sim_world->covered = sim_alloc(SIM_MOST_COVERED * sizeof(*sim_world->covered));
 	sim_draw(1); /* the first numbers of neighbouring seeds are alike */
 	sim_draw_paces();
 	sim_choose_strategy(options->strategy == 1 || (options->strategy == 2 && seed % 2));
@@ -178,6 +180,7 @@ int sim_run(const struct sim_options *options, uint64_t seed, struct sim_result 
 	sim_end_helper(run.helper);
 	sim_report(options, result);
 	sim_take_choices(result);
+	sim_take_coverage();
 	sim_end_case(options, result->exit);
 	munmap(sim_world, SIM_WORLD_SIZE);
 	close(run.world_fd);

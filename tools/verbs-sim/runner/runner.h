@@ -68,6 +68,7 @@ struct sim_options {
 	char **words;      /* the command line, from the first "--" on */
 	const char *steps; /* the file of steps, "-" for stdin, or NULL */
 	struct sim_choices choices;
+	bool coverage;
 	const char *choices_file;
 	const char *shrink; /* the name of the files of --shrink, or NULL */
 	const char *output; /* the file to which programs print, or NULL: where the runner does */
@@ -223,6 +224,17 @@ void sim_end_case(const struct sim_options *options, int status);
 
 /* Writes the file of --junit. Returns 0, or an errno value, after a message. */
 int sim_write_junit(const struct sim_options *options);
+
+/* ---- What all runs have reached: coverage.c ---- */
+
+/* Takes what this run has reached. */
+void sim_take_coverage(void);
+
+/*
+ * Prints what all runs have reached, with --coverage, and the sim_sometimes of programs that none of
+ * several runs has reached. Returns the exit status for these.
+ */
+int sim_report_coverage(const struct sim_options *options);
 
 /* Starts a program in a new process; returns its pid. */
 pid_t sim_start(const struct sim_options *options, int number, int world_fd, char **argv,

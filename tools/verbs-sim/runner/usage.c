@@ -39,6 +39,8 @@ void sim_print_usage(void)
 	      "                   decided, as long as it fails in the same way; write what is left into\n"
 	      "                   NAME.choices, and draw it in NAME.txt (default: shrunk)\n"
 	      "  --choices FILE   chance decides what FILE says, and what is usual elsewhere\n"
+	      "  --coverage       say at the end which completions, events, faults and orders of them occurred in\n"
+	      "                   all runs, and which calls never failed\n"
 	      "  --sweep S[:HOW]  a run for each call of program S, in which it fails, or HOW happens at it;\n"
 	      "                   reports the runs in which a program did not end by itself, crashed, or left\n"
 	      "                   something over\n"
