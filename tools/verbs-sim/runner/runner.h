@@ -82,7 +82,7 @@ extern const char *const sim_leaks_ways[SIM_LEAKS_WAYS];
 
 /* Names of all that sim_blame reports, each between spaces. */
 #define SIM_FINDINGS                                                                             \
-	" changed-send cq-overrun depth inline no-receive posted-memory read-access read-pieces" \
+	" always changed-send cq-overrun depth inline no-receive posted-memory read-access read-pieces" \
 	" retry-count rnr-retry-count shared-receive small-cq status "
 
 /* The result of one run. */
