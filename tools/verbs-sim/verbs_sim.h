@@ -23,6 +23,7 @@
 
 #else
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 
@@ -51,7 +52,9 @@ __attribute__((constructor, unused)) static void sim_show_claims(void)
 	struct sim_claim **claim;
 
 	sim_is_simulated = getenv("VERBS_SIM_PROGRAM") != NULL;
-	for (claim = sim_first_claim; sim_is_simulated && claim < sim_behind_claims; claim++)
+	if (!sim_is_simulated)
+		return;
+	for (claim = sim_first_claim; (uintptr_t)claim < (uintptr_t)sim_behind_claims; claim++)
 		ioctl(-1, SIM_CLAIM_EXISTS, *claim);
 }
 

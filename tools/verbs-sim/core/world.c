@@ -122,6 +122,23 @@ void sim_give_up(enum sim_verdict verdict, const char *format, ...)
 		sim_system(SYS_ppoll, 0L, 0, 0L, 0L, 0);
 }
 
+void sim_trace_device(const struct sim_program *program, const char *format, ...)
+{
+	char line[200];
+	va_list arguments;
+	int length;
+
+	if (!sim_world->trace)
+		return;
+	length = snprintf(line, 60, "[%12.3f us] %d ", (double)sim_world->now_ns / 1000,
+			  program->number);
+	va_start(arguments, format);
+	length += vsnprintf(line + length, sizeof(line) - 60, format, arguments);
+	va_end(arguments);
+	line[length++] = '\n';
+	sim_system(SYS_write, STDERR_FILENO, line, length);
+}
+
 /* Appends a part to a text, unless it is there already. */
 static void append(char *text, size_t size, const char *part)
 {

@@ -386,6 +386,10 @@ extern void (*sim_leave_run)(void);
 		(count)--;               \
 	} while (0)
 
+/* With --trace: prints what a device does for this program. */
+void sim_trace_device(const struct sim_program *program, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
 /* Notes for the last line that a fault was injected. */
 void sim_report_fault(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

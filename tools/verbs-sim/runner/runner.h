@@ -81,7 +81,7 @@ extern const char *const sim_strategies[SIM_STRATEGIES];
 extern const char *const sim_leaks_ways[SIM_LEAKS_WAYS];
 
 /* Names of all that sim_blame reports, each between spaces. */
-#define SIM_FINDINGS                                                                             \
+#define SIM_FINDINGS                                                                                    \
 	" always changed-send cq-overrun depth inline no-receive posted-memory read-access read-pieces" \
 	" retry-count rnr-retry-count shared-receive small-cq status "
 
