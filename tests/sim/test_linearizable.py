@@ -70,14 +70,14 @@ def run(stage: str, seed: int, server: str, *clients: str) -> Run:
     """With its trace in `err`."""
     programs = [[f"beyond/{stage}/server", "-q", "-a", ADDRESS, "-n", str(len(clients)), *server.split()]]
     programs += [[f"beyond/{stage}/client", "-q", "-w", "5", "-a", ADDRESS, *client.split()] for client in clients]
-    return simulate(programs, "--trace", "--strategy", "mixed", "--seed", str(seed))
+    return simulate(programs, "--trace", "--strategy", "mixed", "--seed", str(seed), within_s=20)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("lock", ["", "--lock"])
 def test_counting_together(lock: str, seed: int) -> None:
     """Whatever client and server say about it."""
-    done = run("count-atomic-1", seed, "", *[f"-c 10 {lock}"] * 3)
+    done = run("count-atomic-1", seed, "", *[f"-c 10 --timeout 1 {lock}"] * 3)
     history = atomics(done.err, range(1, 4))
     assert not done.exit and len(history) >= (120 if lock else 30), done.why()
     order = linearization(history, words, frozenset())
