@@ -167,6 +167,26 @@ void sim_take_choices(struct sim_result *result);
  */
 int sim_shrink(const struct sim_options *options);
 
+/* What may be taken away from a run that fails, in this order: smaller.c. */
+enum sim_part {
+	SIM_PART_PROGRAMS,
+	SIM_PART_FAULTS,
+	SIM_PART_NUMBERS, /* choices of delays, and of what a device may do */
+	SIM_PART_ORDERS,  /* in which devices do what is due */
+	SIM_PART_SWITCHES,
+	SIM_PARTS
+};
+
+/* How many of this part there are. */
+uint32_t sim_count_part(const struct sim_options *options, enum sim_part part);
+
+/* Take `n` of them away, from the Nth on. What other options share with these stays as it is. */
+void sim_forget_faults(struct sim_options *options, uint32_t from, uint32_t n);
+void sim_forget_choices(struct sim_options *options, enum sim_part part, uint32_t from, uint32_t n);
+
+/* Takes a program away: the others move up, and all that names them by their numbers. */
+void sim_forget_program(struct sim_options *options, int gone);
+
 /*
  * Draws the calls of a run and its choices, from the output of its programs with --trace. Returns 0, or an
  * errno value.

@@ -10,24 +10,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "verbs-sim/core/chance.h"
 #include "verbs-sim/runner/runner.h"
 
 #define SEEDS  200 /* for which a run without some of its programs is searched, */
 #define OTHERS 8   /* unless so many fail in other ways */
 #define MOST_S 3   /* that one run may take */
 
-/* What may be taken away, in this order. */
-enum part {
-	PROGRAMS,
-	FAULTS,
-	NUMBERS, /* choices of delays, and of what a device may do */
-	ORDERS,  /* in which devices do what is due */
-	SWITCHES,
-	PARTS
-};
-static const char *const names[PARTS] = { "programs", "faults", "delays and the like",
-					  "orders of devices", "switches of threads" };
+static const char *const names[SIM_PARTS] = { "programs", "faults", "delays and the like",
+					      "orders of devices", "switches of threads" };
 
 /* A run that fails, as small as it is known to be, and in which way the first of them failed. */
 static struct sim_options small;
@@ -38,19 +28,6 @@ static unsigned int n_runs;
 static struct sim_result result;
 static char *said; /* of the last run */
 static size_t size_of_said;
-
-static void *resize(void *memory, size_t size)
-{
-	memory = realloc(memory, size + 1);
-	if (!memory)
-		exit(SIM_EXIT_BROKEN);
-	return memory;
-}
-
-static void *copy(const void *memory, size_t size)
-{
-	return memcpy(resize(NULL, size), memory, size);
-}
 
 /* ---- Runs that print nothing ---- */
 
@@ -115,167 +92,32 @@ static bool search(const struct sim_options *smaller)
 	return false;
 }
 
-/* ---- What is taken away ---- */
-
-static enum part part_of(const struct sim_choice *choice)
-{
-	if (choice->which == SIM_CHOICE_HOLD)
-		return SWITCHES;
-	if (choice->which != SIM_CHOICE_NEXT)
-		return NUMBERS;
-	return SIM_KIND_OF(choice->value) ? ORDERS : SWITCHES;
-}
-
-static uint32_t count(const struct sim_options *options, enum part part)
-{
-	uint32_t i, n = 0;
-
-	if (part == PROGRAMS)
-		return (uint32_t)options->n_programs;
-	if (part == FAULTS)
-		return (uint32_t)options->n_faults;
-	for (i = 0; i < options->choices.n; i++)
-		n += part_of(&options->choices.all[i]) == part;
-	return n;
-}
-
-static void forget_faults(struct sim_options *options, uint32_t from, uint32_t n)
-{
-	memmove(options->faults + from, options->faults + from + n,
-		((uint32_t)options->n_faults - from - n) * sizeof(*options->faults));
-	options->n_faults -= (int)n;
-}
-
-/* Forgets the `n` choices of this part from the Nth on. The old list stays as it is. */
-static void forget_choices(struct sim_options *options, enum part part, uint32_t from, uint32_t n)
-{
-	const struct sim_choice *choice = options->choices.all, *end = choice + options->choices.n;
-	struct sim_choice *left = resize(NULL, options->choices.n * sizeof(*left));
-	uint32_t i = 0;
-
-	options->choices.all = left;
-	options->choices.n = 0;
-	for (; choice < end; choice++) {
-		if (part_of(choice) != part || i < from || i >= from + n)
-			left[options->choices.n++] = *choice;
-		i += part_of(choice) == part;
-	}
-}
-
-/* The name that whoever has this one has without program `gone`. */
-static uint64_t rename_without(uint64_t name, int gone)
-{
-	int program = SIM_PROGRAM_OF(name);
-
-	return program > gone && program != SIM_NO_PROGRAM ? name - SIM_NAME_OF(0, 1, 0) : name;
-}
-
-/* The choices of a program that is gone, and those for it. */
-static void forget_choices_of(struct sim_options *options, int gone)
-{
-	struct sim_choice *choice;
-	uint32_t i, n = 0;
-
-	forget_choices(options, PARTS, 0, 0);
-	for (i = 0; i < options->choices.n; i++) {
-		choice = &options->choices.all[i];
-		if (SIM_PROGRAM_OF(choice->who) == gone ||
-		    (choice->which == SIM_CHOICE_NEXT && SIM_PROGRAM_OF(choice->value) == gone))
-			continue;
-		options->choices.all[n] = *choice;
-		options->choices.all[n].who = rename_without(choice->who, gone);
-		if (choice->which == SIM_CHOICE_NEXT)
-			options->choices.all[n].value = rename_without(choice->value, gone);
-		n++;
-	}
-	options->choices.n = n;
-}
-
-static void forget_faults_of(struct sim_options *options, int gone)
-{
-	struct sim_fault *fault;
-	char text[sizeof(fault->text)];
-	int i;
-
-	for (i = options->n_faults - 1; i >= 0; i--) {
-		fault = &options->faults[i];
-		if (fault->program == gone)
-			forget_faults(options, (uint32_t)i, 1);
-		else if (fault->program > gone) {
-			snprintf(text, sizeof(text), "%d%s", --fault->program,
-				 strchr(fault->text, ':'));
-			memcpy(fault->text, text, sizeof(text));
-		}
-	}
-}
-
-/* Joins the programs to a command line. */
-static char **join_words(const struct sim_options *options)
-{
-	char **word, **words;
-	size_t n = 0;
-	int i;
-
-	for (word = small.words; *word; word++)
-		n++;
-	words = resize(NULL, (n + 1) * sizeof(*words));
-	n = 0;
-	for (i = 0; i < options->n_programs; i++) {
-		for (word = options->programs[i]; *word; word++, n++)
-			words[n] = *word;
-		words[n++] = ":::";
-	}
-	words[n - 1] = NULL;
-	return words;
-}
-
-/* The others move up, and all that names them by their numbers. */
-static void forget_program(struct sim_options *options, int gone)
-{
-	size_t n = (size_t)options->n_programs;
-	int i;
-
-	options->programs = copy(options->programs, n * sizeof(*options->programs));
-	options->original = copy(options->original, n * sizeof(*options->original));
-	options->n_programs--;
-	for (i = gone; i < options->n_programs; i++) {
-		options->programs[i] = options->programs[i + 1];
-		options->original[i] = options->original[i + 1];
-	}
-	options->words = join_words(options);
-	for (i = 0; i < options->n_expected; i++)
-		options->expected[i].program -= options->expected[i].program > gone;
-	options->servers -= gone < options->servers;
-	forget_faults_of(options, gone);
-	forget_choices_of(options, gone);
-}
-
 /* ---- Taking away ---- */
 
-static bool try_without(enum part part, uint32_t from, uint32_t n)
+static bool try_without(enum sim_part part, uint32_t from, uint32_t n)
 {
 	struct sim_options smaller = small;
 
-	if (part == FAULTS)
-		forget_faults(&smaller, from, n);
+	if (part == SIM_PART_FAULTS)
+		sim_forget_faults(&smaller, from, n);
 	else
-		forget_choices(&smaller, part, from, n);
+		sim_forget_choices(&smaller, part, from, n);
 	return try(&smaller);
 }
 
 /* Takes away all, then halves, quarters and so on. Returns true if anything could be taken away. */
-static bool reduce(enum part part)
+static bool reduce(enum sim_part part)
 {
-	uint32_t size, from, before = count(&small, part), rest;
+	uint32_t size, from, before = sim_count_part(&small, part), rest;
 
 	for (size = before; size; size /= 2) {
-		for (from = 0; from < count(&small, part);) {
-			rest = count(&small, part) - from;
+		for (from = 0; from < sim_count_part(&small, part);) {
+			rest = sim_count_part(&small, part) - from;
 			if (!try_without(part, from, size < rest ? size : rest))
 				from += size;
 		}
 	}
-	return count(&small, part) < before;
+	return sim_count_part(&small, part) < before;
 }
 
 /* Returns true if the program is still there that has failed first. */
@@ -294,9 +136,9 @@ static bool try_without_programs(int one, int other, bool searches)
 	struct sim_options smaller = small;
 
 	if (other != one)
-		forget_program(&smaller, other);
+		sim_forget_program(&smaller, other);
 	if (smaller.n_programs > 1)
-		forget_program(&smaller, one);
+		sim_forget_program(&smaller, one);
 	return smaller.n_programs < small.n_programs && has_failed(&smaller) &&
 	       (try(&smaller) || (searches && search(&smaller)));
 }
@@ -322,14 +164,14 @@ static bool reduce_programs(bool searches)
 /* Until taking away any one thing makes the run pass, or fail in another way. */
 static void reduce_all(void)
 {
-	enum part part;
+	enum sim_part part;
 	bool again;
 
 	while (reduce_programs(false) || reduce_programs(true))
 		;
 	do {
 		again = reduce_programs(false);
-		for (part = FAULTS; part < PARTS; part++)
+		for (part = SIM_PART_FAULTS; part < SIM_PARTS; part++)
 			again |= reduce(part);
 	} while (again);
 }
@@ -338,12 +180,12 @@ static void reduce_all(void)
 
 static void print_counts(const struct sim_options *before)
 {
-	enum part part;
+	enum sim_part part;
 
 	fprintf(stderr, "verbs-sim: shrunk by %u runs:", n_runs);
-	for (part = PROGRAMS; part < PARTS; part++)
-		fprintf(stderr, "%s %u of %u %s", part ? "," : "", count(&small, part),
-			count(before, part), names[part]);
+	for (part = SIM_PART_PROGRAMS; part < SIM_PARTS; part++)
+		fprintf(stderr, "%s %u of %u %s", part ? "," : "", sim_count_part(&small, part),
+			sim_count_part(before, part), names[part]);
 	fprintf(stderr,
 		" are left; taking away any of them makes it pass, or fail in another way\n");
 }
@@ -416,7 +258,9 @@ static int shrink(const struct sim_options *options)
 	small = *options;
 	small.output = "/dev/null";
 	small.most_s = MOST_S;
-	small.original = resize(NULL, SIM_MOST_PROGRAMS * sizeof(int));
+	small.original = calloc(SIM_MOST_PROGRAMS, sizeof(int));
+	if (!small.original)
+		exit(SIM_EXIT_BROKEN);
 	for (i = 0; i < SIM_MOST_PROGRAMS; i++)
 		small.original[i] = i;
 	small.choices = (struct sim_choices){ .records = true };
