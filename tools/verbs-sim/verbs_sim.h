@@ -16,17 +16,6 @@
 #ifndef VERBS_SIM_H
 #define VERBS_SIM_H
 
-#ifdef VERBS_SIM_OFF
-
-#define sim_always(condition, text)    ((void)0)
-#define sim_sometimes(condition, text) ((void)0)
-
-#else
-
-#include <stdint.h>
-#include <stdlib.h>
-#include <sys/ioctl.h>
-
 /* A line that has one of the macros. */
 struct sim_claim {
 	const char *text, *file;
@@ -38,6 +27,17 @@ struct sim_claim {
 /* Requests of ioctl(2) with descriptor -1, which verbs-sim answers. */
 #define SIM_CLAIM_EXISTS 0x53494d01ul
 #define SIM_CLAIM_TELLS  0x53494d02ul
+
+#ifdef VERBS_SIM_OFF
+
+#define sim_always(condition, text)    ((void)0)
+#define sim_sometimes(condition, text) ((void)0)
+
+#else
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
 
 /* The linker sets these to the lines of this program, or this shared object. */
 extern struct sim_claim *sim_first_claim[] __asm__("__start_sim_claims")

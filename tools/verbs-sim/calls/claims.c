@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What a program says of itself by verbs_sim.h. See libc.h.
+ * What a program says of itself by verbs-sim/verbs_sim.h. See libc.h.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "verbs-sim/calls/call.h"
 #include "verbs-sim/calls/libc.h"
+#define VERBS_SIM_OFF /* it makes no claims itself */
 #include "verbs-sim/verbs_sim.h"
 
 /* Several programs, and several threads, may have the same line. NULL: there are too many. */

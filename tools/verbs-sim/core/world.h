@@ -195,14 +195,14 @@ struct sim_help {
 	int64_t moved;                /* bytes, or -1: the helper's answer */
 };
 
-/* A line of a program that has a macro of verbs_sim.h, as "FILE:LINE: TEXT". */
+/* A line of a program that has a macro of tools/verbs-sim/verbs_sim.h, as "FILE:LINE: TEXT". */
 #define SIM_MOST_LINES 256
 struct sim_line {
 	char text[160];
 	bool sometimes, reached;
 };
 
-/* What has occurred, for --coverage: core/coverage.c. */
+/* What has occurred, for --coverage. */
 #define SIM_MOST_COVERED 2048
 struct sim_covered {
 	char text[120];

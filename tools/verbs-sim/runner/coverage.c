@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * What all runs together have reached, and what none has: for --coverage, and for the lines of programs
- * that say so themselves, by verbs_sim.h. See runner.h.
+ * that say so themselves, by verbs-sim/verbs_sim.h. See runner.h.
  */
 #include <stdio.h>
 #include <string.h>

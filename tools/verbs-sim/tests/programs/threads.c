@@ -150,7 +150,7 @@ int take_away(void)
 	return wrong != NULL;
 }
 
-/* What a program says of itself, by verbs_sim.h: a run shows one of the two orders. */
+/* What a program says of itself, by verbs-sim/verbs_sim.h: a run shows one of the two orders. */
 static _Atomic int earliest;
 
 static void *be_first(void *number)
