@@ -37,7 +37,6 @@ static const struct {
 	{ "race", race },
 	{ "set-late", set_late },
 	{ "take-away", take_away },
-	{ "claim", claim },
 	{ "data-race", data_race },
 	{ "use-after-end", use_after_end },
 	{ "allocate", allocate },

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from verbs_sim import TOP, Run, read
 
-LOST, PROGRAMS = (str(TOP / "build/tests/sim" / name) for name in ("lost", "programs"))
+LOST, PROGRAMS, CLAIMS = (str(TOP / "build/tests/sim" / name) for name in ("lost", "programs", "claims"))
 LEFT = re.compile(r"shrunk by \d+ runs: (\d+) of (\d+) programs, (\d+) of (\d+) faults, (\d+) of \d+ delays and the like, (\d+) of \d+ orders of devices, (\d+) of \d+ switches")
 # Two servers and their clients, of which the last is careless if it gets no memory, and one that waits for a timer.
 FIVE = [[LOST, "server", "1"], [LOST, "server", "2"], [LOST, "client", "1"], [LOST, "client", "2"], [PROGRAMS, "tick"]]
@@ -62,10 +62,14 @@ def test_a_hang_of_five_programs_and_forty_faults(transport: list[str], tmp_path
     assert shrink(tmp_path, options, FIVE) == (left, small) and choices == (tmp_path / "shrunk.choices").read_text()
 
 
-@pytest.mark.parametrize("strategy, bug", [("pct", "take-away"), ("pct", "set-late"), ("random", "claim"), ("busy", "claim")])
-def test_the_one_switch_of_threads_that_matters(strategy: str, bug: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "strategy, program",
+    [("pct", [PROGRAMS, "take-away"]), ("pct", [PROGRAMS, "set-late"]), ("random", [CLAIMS]), ("busy", [CLAIMS])],
+    ids=["take-away", "set-late", "random", "busy"],
+)
+def test_the_one_switch_of_threads_that_matters(strategy: str, program: list[str], tmp_path: Path) -> None:
     """With the choices that are left the run fails, and without any one of them it does not."""
-    left, small = shrink(tmp_path, ["--strategy", strategy, "--seeds", "400"], [[PROGRAMS, bug]])
+    left, small = shrink(tmp_path, ["--strategy", strategy, "--seeds", "400"], [program])
     file = tmp_path / "shrunk.choices"
     choices = [line for line in file.read_text().splitlines() if not line.startswith("#")]
     assert left[4:] == [0, 0, 1] and len(choices) == 1 and re.match(r"(next|hold) 0\.\d \d+ ", choices[0]), choices
@@ -107,12 +111,12 @@ def test_what_is_refused(options: str, said: str, tmp_path: Path) -> None:
 )
 def test_what_a_program_says_of_itself(options: str, status: int, missing: int, wrong: int, tmp_path: Path) -> None:
     (tmp_path / "none").write_text("")
-    done = run(tmp_path, options.split(), [[PROGRAMS, "claim"]])
+    done = run(tmp_path, options.split(), [[CLAIMS]])
     assert done.returncode == status, done.stderr
-    assert len(re.findall(r"^verbs-sim: true in none of 2 runs: \S+threads\.c:\d+: the second thread is first$", done.stderr, re.M)) == missing, done.stderr
-    assert len(re.findall(r"wrong: program 0: always: \S+threads\.c:\d+: the first thread is first,", done.stderr)) == wrong, done.stderr
+    assert len(re.findall(r"^verbs-sim: true in none of 2 runs: \S+claims\.c:\d+: the second thread is first$", done.stderr, re.M)) == missing, done.stderr
+    assert len(re.findall(r"wrong: program 0: always: \S+claims\.c:\d+: the first thread is first,", done.stderr)) == wrong, done.stderr
     assert done.stderr.count("true in none") == missing, done.stderr
-    assert subprocess.run([PROGRAMS, "claim"], timeout=60, check=False).returncode == 0, "it says so without verbs-sim"
+    assert subprocess.run([CLAIMS], timeout=60, check=False).returncode == 0, "it says so without verbs-sim"
 
 
 @pytest.mark.parametrize("off", [False, True])

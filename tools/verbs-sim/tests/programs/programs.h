@@ -36,7 +36,6 @@ int share_spin_lock(void);
 int race(void);
 int set_late(void);
 int take_away(void);
-int claim(void);
 int data_race(void);
 
 /* ---- processes.c ---- */

@@ -4,14 +4,12 @@
  */
 #include <pthread.h>
 #include <sched.h>
-#include <stdatomic.h>
 #include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
 #include <rdma/rdma_cma.h>
 
 #include "verbs-sim/tests/programs/programs.h"
-#include "verbs-sim/verbs_sim.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -148,33 +146,6 @@ int take_away(void)
 	}
 	pthread_join(worker, &wrong);
 	return wrong != NULL;
-}
-
-/* What a program says of itself, by verbs-sim/verbs_sim.h: a run shows one of the two orders. */
-static _Atomic int earliest;
-
-static void *be_first(void *number)
-{
-	int none = 0;
-
-	atomic_compare_exchange_strong(&earliest, &none, *(int *)number);
-	return NULL;
-}
-
-int claim(void)
-{
-	static int numbers[] = { 1, 2 };
-	pthread_t threads[2];
-	int i;
-
-	for (i = 0; i < 2; i++)
-		pthread_create(&threads[i], NULL, be_first, &numbers[i]);
-	for (i = 0; i < 2; i++)
-		pthread_join(threads[i], NULL);
-	sim_always(earliest == 1, "the first thread is first");
-	sim_sometimes(earliest == 1, "the first thread is first");
-	sim_sometimes(earliest == 2, "the second thread is first");
-	return 0;
 }
 
 /* For ThreadSanitizer: the same without the lock. */
