@@ -93,7 +93,7 @@ def journal(state: Hashable, one: Operation) -> Hashable:
 # ---- Histories of runs with --trace ----
 
 POSTED = r" {program}\.\d+ +\d+ ibv_post_send$"
-BROUGHT = r" {program} QP \d+: (?P<name>\w+) of (?P<address>0x[\da-f]+), (?P<one>\d+), (?P<other>\d+) brings (?P<first>\d+) \.\.\. (?P<last>\d+)$"
+BROUGHT = r" {program}\.0 +\d+ = QP \d+: (?P<name>\w+) of (?P<address>0x[\da-f]+), (?P<one>\d+), (?P<other>\d+) brings (?P<first>\d+) \.\.\. (?P<last>\d+)$"
 COMPLETED = r" {program}\.\d+ +\d+ = completion (?:RDMA_READ|atomic), status 0$"
 
 

@@ -173,10 +173,10 @@ void sim_trace_device(const struct sim_program *program, const char *format, ...
 
 	if (!sim_world->trace)
 		return;
-	length = snprintf(line, 60, "[%12.3f us] %d ", (double)sim_world->now_ns / 1000,
-			  program->number);
+	length = snprintf(line, 80, "[%12.3f us] %d.0 %6llu = ", (double)sim_world->now_ns / 1000,
+			  program->number, (unsigned long long)program->calls);
 	va_start(arguments, format);
-	length += vsnprintf(line + length, sizeof(line) - 60, format, arguments);
+	length += vsnprintf(line + length, sizeof(line) - 80, format, arguments);
 	va_end(arguments);
 	line[length++] = '\n';
 	sim_system(SYS_write, STDERR_FILENO, line, length);

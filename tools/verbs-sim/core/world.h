@@ -386,7 +386,7 @@ extern void (*sim_leave_run)(void);
 		(count)--;               \
 	} while (0)
 
-/* With --trace: prints what a device does for this program. */
+/* With --trace: prints what a device does for this program, as if its first thread had found it. */
 void sim_trace_device(const struct sim_program *program, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
