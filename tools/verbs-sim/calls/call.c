@@ -70,7 +70,11 @@ int sim_enter(const char *name, const int *ways)
 	sim_use_cpu(CALL_NS);
 	sim_note(name, (uint64_t)(sim_me - sim_world->threads));
 	sim_count(name);
+	if (!strncmp(name, "ibv_", 4))
+		sim_cover("call %s", name);
 	ret = sim_commit_fault(name, ways);
+	if (ret)
+		sim_cover("failed %s", name);
 	show_output();
 	sim_point();
 	sim_run_handlers();
@@ -137,7 +141,7 @@ void sim_found(void)
 
 void sim_lose_processor(void)
 {
-	if (!sim_random(LOSES_PROCESSOR))
+	if (sim_rarely(LOSES_PROCESSOR))
 		sim_sleep(NULL, 0, sim_world->now_ns + sim_random(LOST_NS));
 }
 

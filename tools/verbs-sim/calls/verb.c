@@ -72,6 +72,7 @@ int sim_begin_verb(const char *name, int usual, const void *caller, const char *
 	way = sim_commit_fault_of(name, ways);
 	if (way) {
 		sim_in_verb--;
+		sim_cover("failed %s", name);
 		sim_set_errno(way);
 	}
 	return way;
@@ -83,6 +84,7 @@ void sim_end_verb(bool failed)
 
 	if (--sim_in_verb || !sim_me || !failed)
 		return;
+	sim_cover("failed %s", sim_me->call);
 	sim_trace("%s", strerrorname_np(saved) ? strerrorname_np(saved) : "failed");
 	errno = saved;
 }

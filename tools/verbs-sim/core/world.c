@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The world: creating and mapping it, chance, the hash, and what is said at the end. See world.h.
+ * The world: creating and mapping it, the hash, and what is said at the end. See world.h.
  */
 #include <errno.h>
 #include <linux/futex.h>
@@ -51,60 +51,6 @@ int sim_create_world(void (*do_task)(struct sim_task *task))
 	return fd;
 }
 
-/* xorshift64*: Marsaglia's generator, with a multiplication behind it. The state is never 0. */
-uint32_t sim_random(uint32_t below)
-{
-	uint64_t x = sim_world->random;
-
-	x ^= x >> 12;
-	x ^= x << 25;
-	x ^= x >> 27;
-	sim_world->random = x;
-	return (uint32_t)(((x * 0x2545f4914f6cdd1dull) >> 32) * below >> 32);
-}
-
-#define SHORTEST_NS 100u
-#define LENGTHS     11 /* each twice as long as the one before: 100 us at most */
-
-uint32_t sim_new_pace_ns(void)
-{
-	return SHORTEST_NS << sim_random(LENGTHS);
-}
-
-/*
- * By turns in everything, a run would show each order that depends on two of these as rarely as both
- * are extreme at once. Groce and others, "Swarm testing" (2012): each run has few of what all runs have.
- */
-void sim_draw_paces(void)
-{
-	static const uint32_t preempts[] = { 2, 3, 8, 30 };
-	int pace;
-
-	sim_world->preempt = preempts[sim_random(4)];
-	for (pace = 0; pace < SIM_PACES; pace++)
-		sim_world->pace_ns[pace] = sim_new_pace_ns();
-}
-
-uint64_t sim_near_ns(uint32_t pace_ns)
-{
-	return pace_ns / 2 + sim_random(pace_ns / 2);
-}
-
-#define LATE    32 /* one of this many is late */
-#define LATE_NS 300000
-
-uint64_t sim_pace_ns(unsigned int pace)
-{
-	uint64_t late_ns = sim_random(LATE) ? 0 : sim_random(LATE_NS);
-
-	return sim_near_ns(sim_world->pace_ns[pace]) + late_ns;
-}
-
-uint32_t sim_new_priority(void)
-{
-	return sim_world->by_priority ? SIM_LOWEST + sim_random(1u << 30) : 0;
-}
-
 static void hash_byte(uint8_t byte)
 {
 	sim_world->hash = (sim_world->hash ^ byte) * 1099511628211ull; /* FNV-1a */
@@ -118,6 +64,49 @@ void sim_note(const char *what, uint64_t value)
 		hash_byte((uint8_t)*what);
 	for (i = 0; i < 64; i += 8)
 		hash_byte((uint8_t)(value >> i));
+}
+
+/* ---- What has occurred: each as a text, and how often ---- */
+
+static void count_text(const char *text)
+{
+	struct sim_covered *one = sim_world->covered;
+
+	for (; one < sim_world->covered + SIM_MOST_COVERED; one++) {
+		if (*one->text && strcmp(one->text, text))
+			continue;
+		strcpy(one->text, text);
+		one->times++;
+		return;
+	}
+}
+
+void sim_cover(const char *format, ...)
+{
+	char text[sizeof(sim_world->covered->text)];
+	va_list arguments;
+
+	if (!sim_world->covered)
+		return;
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	count_text(text);
+}
+
+void sim_cover_event(struct sim_program *program, const char *what, const char *name)
+{
+	char event[sizeof(program->last_event)];
+
+	if (!sim_world->covered)
+		return;
+	snprintf(event, sizeof(event), "%s %s", what, name);
+	sim_cover("%s", event);
+	/* Events of the connection manager have one order by themselves. */
+	if (*program->last_event && strcmp(program->last_event, event) &&
+	    (strncmp(program->last_event, what, strlen(what)) || !strcmp(what, "completion")))
+		sim_cover("program %d: %s, %s", program->number, program->last_event, event);
+	strcpy(program->last_event, event);
 }
 
 /* ---- What the last line says ---- */
@@ -176,6 +165,23 @@ void sim_give_up(enum sim_verdict verdict, const char *format, ...)
 		sim_system(SYS_ppoll, 0L, 0, 0L, 0L, 0);
 }
 
+void sim_trace_device(const struct sim_program *program, const char *format, ...)
+{
+	char line[200];
+	va_list arguments;
+	int length;
+
+	if (!sim_world->trace)
+		return;
+	length = snprintf(line, 80, "[%12.3f us] %d.0 %6llu = ", (double)sim_world->now_ns / 1000,
+			  program->number, (unsigned long long)program->calls);
+	va_start(arguments, format);
+	length += vsnprintf(line + length, sizeof(line) - 80, format, arguments);
+	va_end(arguments);
+	line[length++] = '\n';
+	sim_system(SYS_write, STDERR_FILENO, line, length);
+}
+
 /* Appends a part to a text, unless it is there already. */
 static void append(char *text, size_t size, const char *part)
 {
@@ -194,6 +200,7 @@ void sim_report_fault(const char *format, ...)
 	vsnprintf(part, sizeof(part), format, arguments);
 	va_end(arguments);
 	append(sim_world->done, sizeof(sim_world->done), part);
+	sim_cover("fault %s", part);
 }
 
 void sim_report_missing(const char *format, ...)

@@ -75,6 +75,7 @@ void sim_post_async(struct sim_context *context, enum ibv_event_type type, struc
 
 	event->type = type;
 	event->head.about = about;
+	sim_cover_event(context->async.object.program, "asynchronous", sim_async_name(type));
 	sim_post_event(&context->async, &event->head);
 }
 
@@ -140,6 +141,8 @@ void sim_complete(struct sim_cq *cq, const struct ibv_wc *wc, bool solicited)
 	sim_put_completion(&cq->ring, wc);
 	read_arming(cq);
 	sim_note("completion", (uint64_t)wc->status << 8 | wc->opcode);
+	sim_cover_event(cq->object.program, "completion",
+			wc->status ? sim_status_name(wc->status) : sim_opcode_name(wc->opcode));
 	sim_wake(cq->object.program, cq);
 	if (cq->armed == SIM_ARMED ||
 	    (cq->armed == SIM_ARMED_SOLICITED && solicited && sim_traits(cq->context)->solicited))

@@ -13,6 +13,7 @@
 #include "verbs-sim/runner/runner.h"
 
 static FILE *cases, *said; /* in memory: of all runs; of this one, in plain text */
+static FILE *listener;     /* instead of stderr, or NULL */
 static char *all, *text;
 static size_t size_of_all, size_of_text;
 static bool muted;
@@ -25,12 +26,17 @@ void sim_say(const char *format, ...)
 
 	va_start(arguments, format);
 	va_copy(again, arguments);
-	if (!muted)
-		vfprintf(stderr, format, arguments);
+	if (!muted || listener)
+		vfprintf(listener ? listener : stderr, format, arguments);
 	if (said)
 		vfprintf(said, format, again);
 	va_end(again);
 	va_end(arguments);
+}
+
+void sim_say_to(FILE *file)
+{
+	listener = file;
 }
 
 void sim_mute(bool mute)

@@ -34,6 +34,13 @@ struct sim_expected {
 	int program, status;
 };
 
+/* Choices of a run: core/chance.h. */
+struct sim_choices {
+	bool records, repeats;
+	struct sim_choice *all;
+	uint32_t n;
+};
+
 struct sim_options {
 	uint64_t seed, last_seed;
 	bool trace, strict, quiet;
@@ -60,6 +67,13 @@ struct sim_options {
 	const char *library;
 	char **words;      /* the command line, from the first "--" on */
 	const char *steps; /* the file of steps, "-" for stdin, or NULL */
+	struct sim_choices choices;
+	bool coverage;
+	const char *choices_file;
+	const char *shrink; /* the name of the files of --shrink, or NULL */
+	const char *output; /* the file to which programs print, or NULL: where the runner does */
+	int most_s;         /* of real time that the run may take; 0: any */
+	int *original;      /* numbers that its programs had before others were taken away */
 };
 
 #define SIM_STRATEGIES 4
@@ -67,8 +81,8 @@ extern const char *const sim_strategies[SIM_STRATEGIES];
 extern const char *const sim_leaks_ways[SIM_LEAKS_WAYS];
 
 /* Names of all that sim_blame reports, each between spaces. */
-#define SIM_FINDINGS                                                                             \
-	" changed-send cq-overrun depth inline no-receive posted-memory read-access read-pieces" \
+#define SIM_FINDINGS                                                                                    \
+	" always changed-send cq-overrun depth inline no-receive posted-memory read-access read-pieces" \
 	" retry-count rnr-retry-count shared-receive small-cq status "
 
 /* The result of one run. */
@@ -79,6 +93,12 @@ struct sim_result {
 	uint64_t calls[SIM_MOST_PROGRAMS];
 	struct sim_fault last_fault; /* of those that were asked for, as the run has left it */
 	int exit;
+	int failed;                 /* the program by which it is not 0; -1: there is none */
+	char wrong[512];            /* as sim_world->wrong */
+	char left[1024];            /* what its programs did not destroy */
+	char shape[1024];           /* in which way it failed: shape.c */
+	struct sim_choice *choices; /* that it recorded, or repeated */
+	uint32_t n_choices;
 };
 
 /* Where a program's stdin, stdout and stderr lead. */
@@ -127,6 +147,54 @@ struct sim_run {
  */
 int sim_read_options(int argc, char **argv, struct sim_options *options);
 
+/* ---- What chance decides: choices.c and shrink.c ---- */
+
+/* Reads a file. Returns 0, or the number of the line that is wrong; -1: it cannot be read. */
+int sim_read_choices(const char *name, struct sim_choices *choices);
+
+/* Prints them as the file has them, each with an explanation. */
+void sim_print_choices(FILE *file, const struct sim_choice *choices, uint32_t n);
+
+/* Prints what a choice was that the last run has repeated, for a person. */
+void sim_explain_choice(FILE *file, const struct sim_choice *choice);
+
+/* Tells the world of a run what to choose, and takes what it has chosen. */
+void sim_give_choices(const struct sim_choices *choices);
+void sim_take_choices(struct sim_result *result);
+
+/*
+ * Shrinks the first of these runs that fails: writes its choices and its picture, and says what is left of
+ * it. Returns its exit status, or 2: no run fails.
+ */
+int sim_shrink(const struct sim_options *options);
+
+/* What may be taken away from a run that fails, in this order: smaller.c. */
+enum sim_part {
+	SIM_PART_PROGRAMS,
+	SIM_PART_FAULTS,
+	SIM_PART_NUMBERS, /* choices of delays, and of what a device may do */
+	SIM_PART_ORDERS,  /* in which devices do what is due */
+	SIM_PART_SWITCHES,
+	SIM_PARTS
+};
+
+/* How many of this part there are. */
+uint32_t sim_count_part(const struct sim_options *options, enum sim_part part);
+
+/* Take `n` of them away, from the Nth on. What other options share with these stays as it is. */
+void sim_forget_faults(struct sim_options *options, uint32_t from, uint32_t n);
+void sim_forget_choices(struct sim_options *options, enum sim_part part, uint32_t from, uint32_t n);
+
+/* Takes a program away: the others move up, and all that names them by their numbers. */
+void sim_forget_program(struct sim_options *options, int gone);
+
+/*
+ * Draws the calls of a run and its choices, from the output of its programs with --trace. Returns 0, or an
+ * errno value.
+ */
+int sim_draw_picture(const struct sim_options *options, const char *traced,
+		     const struct sim_result *result, FILE *to);
+
 /* Prints the text of --help. */
 void sim_print_usage(void);
 
@@ -166,6 +234,13 @@ int sim_worse(int one, int other);
 void sim_judge_run(const struct sim_options *options, struct sim_result *result, char *left,
 		   size_t size);
 
+/*
+ * Sets the shape of a run that has failed, from what was said of it. Two runs with the same shape fail in
+ * the same way: with the same exit status, by the same program, which did the same wrong, left the same
+ * kinds of objects, and if it hangs sleeps in the same calls for the same reasons.
+ */
+void sim_describe(const struct sim_options *options, struct sim_result *result, const char *said);
+
 /* Judges the run, and prints the line at the end. */
 void sim_report(const struct sim_options *options, struct sim_result *result);
 
@@ -173,6 +248,9 @@ void sim_report(const struct sim_options *options, struct sim_result *result);
 
 /* Prints on stderr; with --junit, it is part of the test case, too. */
 void sim_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* From now on sim_say prints there, even while muted; NULL: on stderr. */
+void sim_say_to(FILE *file);
 
 /* While muted, sim_say prints nothing on stderr. */
 void sim_mute(bool mute);
@@ -183,6 +261,17 @@ void sim_end_case(const struct sim_options *options, int status);
 
 /* Writes the file of --junit. Returns 0, or an errno value, after a message. */
 int sim_write_junit(const struct sim_options *options);
+
+/* ---- What all runs have reached: coverage.c ---- */
+
+/* Takes what this run has reached. */
+void sim_take_coverage(void);
+
+/*
+ * Prints what all runs have reached, with --coverage, and the sim_sometimes of programs that none of
+ * several runs has reached. Returns the exit status for these.
+ */
+int sim_report_coverage(const struct sim_options *options);
 
 /* Starts a program in a new process; returns its pid. */
 pid_t sim_start(const struct sim_options *options, int number, int world_fd, char **argv,

@@ -126,7 +126,13 @@ void sim_default_streams(const struct sim_run *run, struct sim_streams *streams)
 {
 	int i;
 
+	const char *output = run->options->output;
+
 	*streams = (struct sim_streams){ .fds = { -1, -1, -1 } };
+	if (output) {
+		streams->fds[1] = open("/dev/null", O_WRONLY | O_CLOEXEC);
+		streams->fds[2] = open(output, O_WRONLY | O_APPEND | O_CLOEXEC);
+	}
 	if (!run->options->steps)
 		return;
 	streams->fds[0] = open("/dev/null", O_RDONLY | O_CLOEXEC);
