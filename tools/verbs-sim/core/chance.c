@@ -18,7 +18,7 @@ static struct sim_actor *actor_now(void)
 void sim_begin_act(struct sim_actor *actor)
 {
 	actor->acts++;
-	actor->draws = 0;
+	memset(actor->draws, 0, sizeof(actor->draws));
 	sim_world->acted = *actor;
 }
 
@@ -89,6 +89,7 @@ const struct sim_choice *sim_find_choice(const struct sim_actor *actor, uint32_t
 
 	if (choice) {
 		choice->at_ns = sim_world->now_ns;
+		choice->about = sim_world->about;
 		snprintf(choice->call, sizeof(choice->call), "%s",
 			 SIM_KIND_OF(choice->who) ? "" : sim_world->running->call);
 	}
@@ -117,6 +118,17 @@ static uint32_t repeat(const struct sim_choice *choice, uint32_t below)
 	return (uint32_t)((2 * choice->value + 1) * below / (2ull * choice->below));
 }
 
+/* The next number that is drawn, without its value. */
+static struct sim_choice next_number(struct sim_actor *actor, uint32_t below)
+{
+	uint32_t purpose = sim_world->purpose;
+
+	return (struct sim_choice){ .who = actor->name,
+				    .act = actor->acts,
+				    .which = SIM_CHOICE_NUMBER(purpose, actor->draws[purpose]++),
+				    .below = below };
+}
+
 uint32_t sim_random(uint32_t below)
 {
 	struct sim_actor *actor;
@@ -125,9 +137,7 @@ uint32_t sim_random(uint32_t below)
 	if (!sim_world->records && !sim_world->repeats)
 		return sim_draw(below);
 	actor = actor_now();
-	choice = (struct sim_choice){
-		.who = actor->name, .act = actor->acts, .which = actor->draws++, .below = below
-	};
+	choice = next_number(actor, below);
 	if (sim_world->repeats)
 		return repeat(sim_find_choice(actor, choice.which), below);
 	choice.value = sim_draw(below);
@@ -144,9 +154,7 @@ bool sim_rarely(uint32_t of)
 	if (!sim_world->records && !sim_world->repeats)
 		return !sim_draw(of);
 	actor = actor_now();
-	choice = (struct sim_choice){
-		.who = actor->name, .act = actor->acts, .which = actor->draws++, .below = of
-	};
+	choice = next_number(actor, of);
 	if (sim_world->repeats)
 		return sim_find_choice(actor, choice.which) || of < 2;
 	if (sim_draw(of))
@@ -165,12 +173,27 @@ uint8_t sim_random_byte(struct sim_program *program)
 	return (uint8_t)(x >> 32);
 }
 
+/* ---- Times ---- */
+
+_Static_assert(SIM_FOR_WAKING + 1 == SIM_PURPOSES, "an actor counts more purposes");
+
+static uint32_t draw_for(enum sim_purpose purpose, uint64_t about, uint32_t below)
+{
+	uint32_t number;
+
+	sim_world->purpose = purpose;
+	sim_world->about = about;
+	number = sim_random(below);
+	sim_world->purpose = SIM_FOR_ANY;
+	return number;
+}
+
 #define SHORTEST_NS 100u
 #define LENGTHS     11 /* each twice as long as the one before: 100 us at most */
 
-uint32_t sim_new_pace_ns(void)
+uint32_t sim_new_pace_ns(const struct sim_thread *thread)
 {
-	return SHORTEST_NS << sim_random(LENGTHS);
+	return SHORTEST_NS << draw_for(SIM_FOR_THREAD, thread->actor.name, LENGTHS);
 }
 
 /*
@@ -180,16 +203,22 @@ uint32_t sim_new_pace_ns(void)
 void sim_draw_paces(void)
 {
 	static const uint32_t preempts[] = { 2, 3, 8, 30 };
-	int pace;
+	unsigned int pace;
 
 	sim_world->preempt = preempts[sim_draw(4)];
 	for (pace = 0; pace < SIM_PACES; pace++)
-		sim_world->pace_ns[pace] = sim_new_pace_ns();
+		sim_world->pace_ns[pace] = SHORTEST_NS << draw_for(SIM_FOR_PACE, pace, LENGTHS);
 }
 
-uint64_t sim_near_ns(uint32_t pace_ns)
+/* Near the longest that it takes. */
+static uint64_t near_ns(enum sim_purpose purpose, uint64_t about, uint32_t pace_ns)
 {
-	return pace_ns / 2 + sim_random(pace_ns / 2);
+	return pace_ns / 2 + draw_for(purpose, about, pace_ns / 2);
+}
+
+uint64_t sim_waking_ns(const struct sim_thread *thread)
+{
+	return near_ns(SIM_FOR_WAKING, thread->actor.name, thread->pace_ns);
 }
 
 #define LATE    32 /* one of this many is late */
@@ -197,9 +226,22 @@ uint64_t sim_near_ns(uint32_t pace_ns)
 
 uint64_t sim_pace_ns(unsigned int pace)
 {
-	uint64_t late_ns = sim_rarely(LATE) ? sim_random(LATE_NS) : 0;
+	uint64_t late_ns = 0;
 
-	return sim_near_ns(sim_world->pace_ns[pace]) + late_ns;
+	sim_world->purpose = SIM_FOR_LATE;
+	sim_world->about = pace;
+	if (sim_rarely(LATE))
+		late_ns = draw_for(SIM_FOR_LATENESS, pace, LATE_NS);
+	return near_ns(SIM_FOR_DELAY, pace, sim_world->pace_ns[pace]) + late_ns;
+}
+
+uint64_t sim_chosen_ns(const struct sim_choice *choice, uint64_t value)
+{
+	enum sim_purpose purpose = SIM_PURPOSE_OF(choice->which);
+
+	if (purpose == SIM_FOR_PACE || purpose == SIM_FOR_THREAD)
+		return SHORTEST_NS << value;
+	return value + (purpose == SIM_FOR_LATENESS ? 0 : choice->below);
 }
 
 uint32_t sim_new_priority(void)

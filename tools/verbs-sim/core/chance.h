@@ -20,21 +20,39 @@
 #define SIM_NUMBER_OF(name)  ((uint32_t)(name))
 #define SIM_NO_PROGRAM       SIM_MOST_PROGRAMS /* the program number of the runner */
 
-/* What is chosen, besides numbers, which are counted in each act from 0. */
-#define SIM_CHOICE_NEXT UINT32_MAX       /* who goes on behind this act: its name */
-#define SIM_CHOICE_HOLD (UINT32_MAX - 1) /* how long the thread is held up, in ns */
+/* What a number is drawn for, and what `about` says then. */
+enum sim_purpose {
+	SIM_FOR_ANY,      /* what a device may do */
+	SIM_FOR_PACE,     /* how long something takes at most in this run: enum sim_pace */
+	SIM_FOR_DELAY,    /* how long it takes this time: enum sim_pace */
+	SIM_FOR_LATE,     /* whether it is late this time: enum sim_pace, */
+	SIM_FOR_LATENESS, /* and how much */
+	SIM_FOR_THREAD,   /* how long a thread takes at most until it goes on: its name */
+	SIM_FOR_WAKING    /* how long it takes this time: its name */
+};
+
+/* Numbers are counted in each act, for each purpose from 0. What else is chosen: */
+#define SIM_CHOICE_NUMBER(purpose, count) ((uint32_t)(purpose) << 16 | (count))
+#define SIM_PURPOSE_OF(which)             ((enum sim_purpose)((which) >> 16))
+#define SIM_COUNT_OF(which)               ((which)&0xffff)
+#define SIM_CHOICE_NEXT                   UINT32_MAX /* who goes on behind this act: its name */
+#define SIM_CHOICE_HOLD                   (UINT32_MAX - 1) /* how long the thread is held up, in ns */
 
 /* A choice that departs from the usual. */
 struct sim_choice {
 	uint64_t who;
 	uint32_t act; /* of this one, from 1: its calls and sleeps, or the times that it was done */
-	uint32_t which; /* the Nth number that is drawn in the act, or one of the above */
+	uint32_t which; /* one of the above */
 	uint64_t value;
 	uint32_t below; /* of a number: what it is smaller than */
-	/* In a run that repeats: when it was made, and in which call; 0: not. */
+	/* In a run that repeats: when it was made, in which call, and about what; 0: not. */
 	uint64_t at_ns;
 	char call[40];
+	uint64_t about;
 };
+
+/* The time that this choice comes to if its number is `value`, in ns. Its purpose is some time. */
+uint64_t sim_chosen_ns(const struct sim_choice *choice, uint64_t value);
 
 /* Orders choices as sim_world->choices has them in a run that repeats: for qsort(3). */
 int sim_compare_choices(const void *one, const void *other);

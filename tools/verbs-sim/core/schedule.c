@@ -60,7 +60,7 @@ struct sim_thread *sim_new_thread(struct sim_program *program, enum sim_thread_s
 	sim_name_thread(thread);
 	thread->priority = sim_new_priority();
 	sim_act_as(&thread->actor);
-	thread->pace_ns = sim_new_pace_ns();
+	thread->pace_ns = sim_new_pace_ns(thread);
 	sim_end_task();
 	return thread;
 }

@@ -25,7 +25,7 @@ static bool awaits(const struct sim_thread *thread, const void *what)
 static void wake_thread(struct sim_thread *thread)
 {
 	if (!thread->woken)
-		thread->ready_ns = sim_world->now_ns + sim_near_ns(thread->pace_ns);
+		thread->ready_ns = sim_world->now_ns + sim_waking_ns(thread);
 	thread->woken = true;
 }
 

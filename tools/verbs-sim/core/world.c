@@ -94,10 +94,12 @@ void sim_cover(const char *format, ...)
 	count_text(text);
 }
 
-void sim_cover_event(struct sim_program *program, const char *what, const char *name)
+void sim_cover_event(struct sim_program *program, const char *what, const char *name, bool bad)
 {
 	char event[sizeof(program->last_event)];
 
+	if (bad && !*program->first_error)
+		snprintf(program->first_error, sizeof(program->first_error), "%s", name);
 	if (!sim_world->covered)
 		return;
 	snprintf(event, sizeof(event), "%s %s", what, name);
@@ -165,21 +167,40 @@ void sim_give_up(enum sim_verdict verdict, const char *format, ...)
 		sim_system(SYS_ppoll, 0L, 0, 0L, 0L, 0);
 }
 
+static void trace(const struct sim_program *program, const char *who, const char *format,
+		  va_list arguments)
+{
+	char text[160], line[240];
+	int length;
+
+	vsnprintf(text, sizeof(text), format, arguments);
+	length = snprintf(line, sizeof(line), "[%12.3f us] %d.%s%s\n",
+			  (double)sim_world->now_ns / 1000, program->number, who, text);
+	sim_system(SYS_write, STDERR_FILENO, line, length);
+}
+
 void sim_trace_device(const struct sim_program *program, const char *format, ...)
 {
-	char line[200];
+	char who[40];
 	va_list arguments;
-	int length;
 
 	if (!sim_world->trace)
 		return;
-	length = snprintf(line, 80, "[%12.3f us] %d.0 %6llu = ", (double)sim_world->now_ns / 1000,
-			  program->number, (unsigned long long)program->calls);
+	snprintf(who, sizeof(who), "0 %6llu = ", (unsigned long long)program->calls);
 	va_start(arguments, format);
-	length += vsnprintf(line + length, sizeof(line) - 80, format, arguments);
+	trace(program, who, format, arguments);
 	va_end(arguments);
-	line[length++] = '\n';
-	sim_system(SYS_write, STDERR_FILENO, line, length);
+}
+
+void sim_trace_event(const struct sim_program *program, const char *format, ...)
+{
+	va_list arguments;
+
+	if (!sim_world->draws)
+		return;
+	va_start(arguments, format);
+	trace(program, "device 0 ", format, arguments);
+	va_end(arguments);
 }
 
 /* Appends a part to a text, unless it is there already. */

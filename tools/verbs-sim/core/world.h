@@ -28,6 +28,7 @@
 #define SIM_MOST_CHANGES  3
 #define SIM_MOST_KINDS    16 /* of objects */
 #define SIM_TASK_KINDS    8
+#define SIM_PURPOSES      7           /* enum sim_purpose */
 #define SIM_RESERVE       0x8000000ul /* of the world: what no program asks for, as events */
 #define SIM_FOREVER       UINT64_MAX
 
@@ -57,8 +58,8 @@ struct sim_due {
  */
 struct sim_actor {
 	uint64_t name;
-	uint32_t acts;  /* calls of a thread, or times that a task was done */
-	uint32_t draws; /* of numbers, in this act */
+	uint32_t acts;                /* calls of a thread, or times that a task was done */
+	uint16_t draws[SIM_PURPOSES]; /* of numbers, in this act */
 };
 
 /* Something that happens later. What that is, kind and object say to sim_do_task alone. */
@@ -163,7 +164,11 @@ struct sim_program {
 	bool real_counter;               /* it may read the processor's counter: real time */
 	uint64_t streams[3]
 			[2]; /* devices and inodes of stdin, stdout and stderr, as the run began */
-	char last_event[40]; /* that it was told of, or empty */
+	char last_event[40]; /* that came to it, or empty */
+	/* For --shrink: how it has ended. */
+	char first_error[40]; /* that an event told it of, or empty */
+	char last_call[40];
+	char last_words[80]; /* that it printed */
 	bool may_leave_objects; /* a call that destroys was made to fail: it cannot destroy everything */
 };
 
@@ -223,6 +228,7 @@ struct sim_world {
 	char wrong[512]; /* findings about programs, or empty */
 	struct sim_line lines[SIM_MOST_LINES];
 	struct sim_covered *covered; /* SIM_MOST_COVERED of them, or NULL */
+	bool draws;                  /* events are traced, too */
 	char allowed[256];           /* names of findings that are none, each between spaces */
 	char missing
 		[256]; /* requests of libraries to the kernel that are not simulated, or empty */
@@ -246,7 +252,9 @@ struct sim_world {
 	bool records, repeats;      /* choices: see core/chance.h */
 	struct sim_choice *choices; /* those that depart from the usual */
 	uint32_t n_choices, room_choices;
-	struct sim_actor acted;  /* whoever has done something last, as it was then */
+	struct sim_actor acted; /* whoever has done something last, as it was then */
+	uint32_t purpose;       /* of the next number: enum sim_purpose */
+	uint64_t about;
 	bool in_task;            /* a task is done, */
 	struct sim_actor acting; /* this one, as it was when it began */
 	uint32_t tasks_of[SIM_MOST_PROGRAMS + 1][SIM_TASK_KINDS]; /* that have names */
@@ -325,10 +333,10 @@ uint8_t sim_random_byte(struct sim_program *program);
 
 /* Draws what differs from run to run: once, before the first program is added. */
 void sim_draw_paces(void);
-uint32_t sim_new_pace_ns(void);
+uint32_t sim_new_pace_ns(const struct sim_thread *thread);
 
-/* A random time from half of `pace_ns` to all of it. */
-uint64_t sim_near_ns(uint32_t pace_ns);
+/* The time that this thread takes now from being woken to going on: half of its pace, to all of it. */
+uint64_t sim_waking_ns(const struct sim_thread *thread);
 
 /* The time that work of this kind takes in this run; now and then much longer. */
 uint64_t sim_pace_ns(unsigned int pace);
@@ -391,15 +399,19 @@ extern void (*sim_leave_run)(void);
 void sim_trace_device(const struct sim_program *program, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* For the picture of --shrink: prints what comes to this program, in a lane of its own. */
+void sim_trace_event(const struct sim_program *program, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
 /* Notes for the last line that a fault was injected. */
 void sim_report_fault(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /*
  * With --coverage, counts what has occurred. Of events also which came before: two neighbours of one
- * program are an order.
+ * program are an order. `bad`: it tells the program of an error; the first is noted, for --shrink.
  */
 void sim_cover(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void sim_cover_event(struct sim_program *program, const char *what, const char *name);
+void sim_cover_event(struct sim_program *program, const char *what, const char *name, bool bad);
 
 /* Notes for the last line that a library has asked something that is not simulated; once. */
 void sim_report_missing(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -47,22 +47,92 @@ static bool read_name(const char *text, uint64_t *name)
 	return kind < SIM_TASK_KINDS && program <= SIM_NO_PROGRAM;
 }
 
+/* In words: what a task does, or a thread's name. */
+static void print_doer(FILE *file, uint64_t name)
+{
+	static const char *const does[] = {
+		"",
+		"a request of program %d reaches its peer",
+		"a request of program %d completes",
+		"a message of the connection manager reaches program %d",
+		"the time of a connection of program %d is up",
+		"an alarm of program %d goes off",
+		"a timer of program %d goes off",
+		""
+	};
+	char who[40];
+
+	if (SIM_KIND_OF(name)) {
+		fprintf(file, does[SIM_KIND_OF(name)], SIM_PROGRAM_OF(name));
+		return;
+	}
+	print_name(who, sizeof(who), name);
+	fputs(who, file);
+}
+
+/* What a number is drawn for, in the order of enum sim_purpose: as the file has it, and for a person. */
+static const struct {
+	const char *word, *means;
+} purposes[SIM_PURPOSES] = {
+	{ "any", "what a device may do" },
+	{ "pace", "in this run the longest time until %s" },
+	{ "delay", "the time until %s" },
+	{ "late", "the time until %s is longer than the longest" },
+	{ "lateness", "by which the time until %s is longer" },
+	{ "thread", "the longest time until %s goes on when it is waked" },
+	{ "waking", "the time until %s goes on, which is waked now" },
+};
+
+/* Returns false if the number has no such purpose. */
+static bool read_purpose(const char *word, unsigned int count, uint32_t *which)
+{
+	uint32_t i;
+
+	for (i = 0; i < SIM_PURPOSES && strcmp(purposes[i].word, word); i++)
+		;
+	*which = SIM_CHOICE_NUMBER(i, count);
+	return i < SIM_PURPOSES && count <= UINT16_MAX;
+}
+
+static void explain_number(FILE *file, const struct sim_choice *choice)
+{
+	static const char *const paces[SIM_PACES] = {
+		"a request is at its peer", "a request that has arrived completes",
+		"a message of the connection manager arrives"
+	};
+	enum sim_purpose purpose = SIM_PURPOSE_OF(choice->which);
+	char thread[40];
+
+	print_name(thread, sizeof(thread), choice->about);
+	fprintf(file, purposes[purpose].means,
+		purpose < SIM_FOR_THREAD ? paces[choice->about % SIM_PACES] : thread);
+	if (purpose == SIM_FOR_ANY)
+		fprintf(file, ": %llu of %u, usually %u\n", (unsigned long long)choice->value,
+			choice->below, choice->below / 2);
+	else if (purpose == SIM_FOR_LATE)
+		fputs("\n", file);
+	else
+		fprintf(file, ": %.3f us, usually %.3f\n",
+			(double)sim_chosen_ns(choice, choice->value) / 1000,
+			(double)sim_chosen_ns(choice, choice->below / 2) / 1000);
+}
+
 void sim_explain_choice(FILE *file, const struct sim_choice *choice)
 {
-	char who[40], next[40];
-
-	print_name(who, sizeof(who), choice->who);
-	print_name(next, sizeof(next), choice->value);
-	fprintf(file, "# at %.3f us, %s", (double)choice->at_ns / 1000, who);
+	fprintf(file, "# at %.3f us, ", (double)choice->at_ns / 1000);
+	print_doer(file, choice->who);
 	if (*choice->call)
 		fprintf(file, " in %s", choice->call);
-	if (choice->which == SIM_CHOICE_NEXT)
-		fprintf(file, ": %s goes on\n", next);
-	else if (choice->which == SIM_CHOICE_HOLD)
-		fprintf(file, ": it is held up\n");
-	else
-		fprintf(file, ": a delay, or what a device may do: %llu of %u in place of %u\n",
-			(unsigned long long)choice->value, choice->below, choice->below / 2);
+	fputs(": ", file);
+	if (choice->which == SIM_CHOICE_HOLD) {
+		fprintf(file, "it is held up for %.3f us\n", (double)choice->value / 1000);
+	} else if (choice->which == SIM_CHOICE_NEXT) {
+		fputs("next, ", file);
+		print_doer(file, choice->value);
+		fputs(SIM_KIND_OF(choice->value) ? "\n" : " goes on\n", file);
+	} else {
+		explain_number(file, choice);
+	}
 }
 
 void sim_print_choices(FILE *file, const struct sim_choice *choices, uint32_t n)
@@ -80,24 +150,27 @@ void sim_print_choices(FILE *file, const struct sim_choice *choices, uint32_t n)
 			fprintf(file, "hold %s %u %llu\n", who, choice->act,
 				(unsigned long long)choice->value);
 		else
-			fprintf(file, "draw %s %u %u %llu %u\n", who, choice->act, choice->which,
-				(unsigned long long)choice->value, choice->below);
+			fprintf(file, "draw %s %u %s %u %llu %u\n", who, choice->act,
+				purposes[SIM_PURPOSE_OF(choice->which)].word,
+				SIM_COUNT_OF(choice->which), (unsigned long long)choice->value,
+				choice->below);
 	}
 }
 
 static bool read_choice(const char *line, struct sim_choice *choice)
 {
 	unsigned long long value;
-	char who[40], next[40], end;
+	char who[40], word[40], end;
+	unsigned int count;
 
 	*choice = (struct sim_choice){ .which = SIM_CHOICE_NEXT };
-	if (sscanf(line, "next %39s %u %39s %c", who, &choice->act, next, &end) == 3)
-		return read_name(who, &choice->who) && read_name(next, &choice->value);
+	if (sscanf(line, "next %39s %u %39s %c", who, &choice->act, word, &end) == 3)
+		return read_name(who, &choice->who) && read_name(word, &choice->value);
 	if (sscanf(line, "hold %39s %u %llu %c", who, &choice->act, &value, &end) == 3)
 		choice->which = SIM_CHOICE_HOLD;
-	else if (sscanf(line, "draw %39s %u %u %llu %u %c", who, &choice->act, &choice->which,
-			&value, &choice->below, &end) != 5 ||
-		 value >= choice->below)
+	else if (sscanf(line, "draw %39s %u %39s %u %llu %u %c", who, &choice->act, word, &count,
+			&value, &choice->below, &end) != 6 ||
+		 value >= choice->below || !read_purpose(word, count, &choice->which))
 		return false;
 	choice->value = value;
 	return read_name(who, &choice->who);

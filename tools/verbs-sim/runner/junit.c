@@ -13,9 +13,9 @@
 #include "verbs-sim/runner/runner.h"
 
 static FILE *cases, *said; /* in memory: of all runs; of this one, in plain text */
-static FILE *listener;     /* instead of stderr, or NULL */
-static char *all, *text;
-static size_t size_of_all, size_of_text;
+static FILE *listener;     /* in memory, instead of stderr; or NULL */
+static char *all, *text, *heard;
+static size_t size_of_all, size_of_text, size_of_heard;
 static bool muted;
 static int n_cases, n_failed;
 static struct timespec begun;
@@ -34,9 +34,24 @@ void sim_say(const char *format, ...)
 	va_end(arguments);
 }
 
-void sim_say_to(FILE *file)
+void sim_hear(bool hears)
 {
-	listener = file;
+	if (listener)
+		fclose(listener);
+	listener = NULL;
+	if (!hears)
+		return;
+	free(heard);
+	listener = open_memstream(&heard, &size_of_heard);
+	if (!listener)
+		exit(SIM_EXIT_BROKEN);
+}
+
+const char *sim_heard(void)
+{
+	if (listener)
+		fflush(listener);
+	return heard;
 }
 
 void sim_mute(bool mute)

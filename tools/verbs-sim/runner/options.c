@@ -325,7 +325,8 @@ int sim_read_options(int argc, char **argv, struct sim_options *options)
 		options->servers = options->n_programs != 1 || options->steps;
 	ret = ret ? ret : find_library(options);
 	if (!ret && options->shrink &&
-	    (options->sweep || options->steps || options->junit || options->gdb >= 0))
-		return refuse("--shrink with --sweep, --steps, --junit or --gdb");
+	    (options->sweep || options->steps || options->junit || options->coverage ||
+	     options->gdb >= 0))
+		return refuse("--shrink with --sweep, --steps, --junit, --coverage or --gdb");
 	return ret ? ret : check_calls(options);
 }

@@ -1,36 +1,44 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Draws the calls of a run as text, from what its programs print with --trace: a lane for each thread, and
- * a row for each call, in the order of their times. See runner.h.
+ * Draws a run as text, from what its programs print with --trace: a column for each thread and each
+ * program's device, and a row for each call and event, in the order of their times. See runner.h.
  */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "verbs-sim/core/chance.h"
 #include "verbs-sim/runner/runner.h"
 
 #define MOST_LANES 16
-#define ALL_LANES  144 /* columns */
-#define LEAST      26
+#define ALL_LANES  160 /* columns of text */
+#define LEAST      28
 
 struct row {
 	double us;
-	int program;
-	unsigned int thread;
-	char text[200];
+	char who[20]; /* "1.0": thread 0 of program 1; "1.device": what comes to program 1 */
+	char text[160];
+	unsigned int times; /* in a row in its lane; 0: an earlier row says it */
+};
+
+struct rows {
+	struct row *all;
+	size_t n;
 };
 
 struct lane {
-	struct row last;
-	unsigned int rows;
+	char who[20];
+	struct row *first; /* of the rows that repeat each other now; NULL: none */
+	struct row *call;  /* the last */
 };
 
 /* Returns true if the row is of no interest: memory, clocks, and what libraries ask the kernel. */
 static bool is_detail(const char *text)
 {
 	static const char *const details[] = { "  ",      "malloc", "calloc",         "realloc",
-					       "= clock", "= get",  "posix_memalign", "= /proc" };
+					       "= clock", "= get",  "posix_memalign", "= /proc",
+					       "= QP" };
 	size_t i;
 
 	for (i = 0; i < sizeof(details) / sizeof(details[0]); i++) {
@@ -40,53 +48,130 @@ static bool is_detail(const char *text)
 	return false;
 }
 
+/* Returns true if the row says what the call before it has found. */
+static bool is_found(const char *text)
+{
+	return !strncmp(text, "= ", 2);
+}
+
+/* What is behind the words that all such rows have. */
+static const char *shorten(const char *text)
+{
+	static const char *const usual[] = { "= completion ", "= request 1 of a chain: " };
+	size_t i;
+
+	for (i = 0; i < sizeof(usual) / sizeof(usual[0]); i++) {
+		if (!strncmp(text, usual[i], strlen(usual[i])))
+			return text + strlen(usual[i]);
+	}
+	return is_found(text) ? text + 2 : text;
+}
+
 static bool read_row(FILE *file, struct row *row)
 {
-	char line[400];
+	char line[400], *text;
 	int behind;
 
 	while (fgets(line, sizeof(line), file)) {
 		behind = 0;
-		if (sscanf(line, "[%lf us] %d.%u %*u%n", &row->us, &row->program, &row->thread,
-			   &behind) < 3 ||
+		line[strcspn(line, "\n")] = '\0';
+		if (sscanf(line, "[%lf us] %19s %*u%n", &row->us, row->who, &behind) < 2 ||
 		    !behind || is_detail(line + behind + 1))
 			continue;
-		snprintf(row->text, sizeof(row->text), "%.*s",
-			 (int)strcspn(line + behind + 1, "\n"), line + behind + 1);
+		text = line + behind + 1;
+		snprintf(row->text, sizeof(row->text), "%s%.150s", is_found(text) ? "= " : "",
+			 shorten(text));
+		row->times = 1;
 		return true;
 	}
 	return false;
 }
 
-/* The lane of the row's thread; the last one has those for which there is no room. */
-static int lane_of(struct lane *lanes, const struct row *row)
+/* Returns false if there is no memory. */
+static bool read_rows(FILE *file, struct rows *rows)
 {
-	int i;
+	struct row row, *wider;
 
-	for (i = 0; i < MOST_LANES - 1 && lanes[i].rows; i++) {
-		if (lanes[i].last.program == row->program && lanes[i].last.thread == row->thread)
-			break;
+	*rows = (struct rows){ NULL, 0 };
+	while (read_row(file, &row)) {
+		if (!(rows->n & (rows->n - 1))) { /* twice as many */
+			wider = realloc(rows->all, (rows->n ? 2 * rows->n : 1) * sizeof(row));
+			if (!wider)
+				return false;
+			rows->all = wider;
+		}
+		rows->all[rows->n++] = row;
 	}
-	return i;
+	return true;
 }
 
-static int read_lanes(FILE *traced, struct lane *lanes)
+/* What comes to a program is behind its threads. */
+static int compare_lanes(const void *one, const void *other)
 {
-	struct row row;
-	int lane, n = 0;
+	const struct lane *a = one, *b = other;
+	int apart = atoi(a->who) - atoi(b->who);
+	bool a_device = strchr(a->who, 'd'), b_device = strchr(b->who, 'd');
 
-	while (read_row(traced, &row)) {
-		lane = lane_of(lanes, &row);
-		lanes[lane].last = row;
-		lanes[lane].rows++;
-		n = lane < n ? n : lane + 1;
+	if (apart || a_device != b_device)
+		return apart ? apart : a_device - b_device;
+	return atoi(strchr(a->who, '.') + 1) - atoi(strchr(b->who, '.') + 1);
+}
+
+/* The lane of the row's thread; the last one has those for which there is no room. */
+static struct lane *lane_of(struct lane *lanes, const struct row *row)
+{
+	struct lane *lane = lanes;
+
+	while (lane < lanes + MOST_LANES - 1 && *lane->who && strcmp(lane->who, row->who))
+		lane++;
+	return lane;
+}
+
+/* Finds the lanes. Returns how many they are. */
+static int find_lanes(const struct rows *rows, struct lane *lanes)
+{
+	const struct row *row;
+	struct lane *lane;
+	int n = 0;
+
+	for (row = rows->all; row < rows->all + rows->n; row++) {
+		lane = lane_of(lanes, row);
+		if (!*lane->who)
+			n++;
+		memcpy(lane->who, row->who, sizeof(lane->who));
 	}
-	rewind(traced);
+	qsort(lanes, (size_t)n, sizeof(*lanes), compare_lanes);
 	return n;
 }
 
-static const char *base_name(const struct sim_options *options, int program)
+/* Counts rows that repeat the one before in their lane, if nothing came to the program in between. */
+static void count_repeated(struct rows *rows, struct lane *lanes, int n)
 {
+	struct lane *lane, *other;
+	struct row *row;
+
+	for (row = rows->all; row < rows->all + rows->n; row++) {
+		lane = lane_of(lanes, row);
+		if (strchr(row->who, 'd')) {
+			for (other = lanes; other < lanes + n; other++)
+				other->first = atoi(other->who) == atoi(row->who) ? NULL
+										  : other->first;
+			continue;
+		}
+		if (!is_found(row->text))
+			lane->call = row;
+		if (lane->first && !strcmp(lane->first->text, row->text)) {
+			lane->first->times++;
+			row->times = 0;
+		} else {
+			lane->first = row;
+		}
+	}
+}
+
+static const char *base_name(const struct sim_options *options, const char *who)
+{
+	int program = atoi(who);
 	const char *path = program < options->n_programs ? options->programs[program][0] : "forked";
 
 	return strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
@@ -105,37 +190,78 @@ static void print_choices(const struct sim_result *result, double after_us, doub
 	}
 }
 
-int sim_draw_picture(const struct sim_options *options, const char *traced,
-		     const struct sim_result *result, FILE *to)
+static void print_head(const struct sim_options *options, const struct lane *lanes, int n,
+		       int width, FILE *to)
+{
+	const struct lane *lane;
+	char name[40];
+
+	fprintf(to,
+		"A column for each thread, as PROGRAM.THREAD, and for what the device brings to each program;\n"
+		"a line with # before a choice of chance that this run needs to fail.\n\n%12s",
+		"us");
+	for (lane = lanes; lane < lanes + n; lane++) {
+		snprintf(name, sizeof(name), "%.19s %.18s", lane->who,
+			 strchr(lane->who, 'd') ? "" : base_name(options, lane->who));
+		fprintf(to, " | %-*.*s", width, width, name);
+	}
+	fputc('\n', to);
+}
+
+static void print_row(const struct row *row, int column, int width, FILE *to)
+{
+	char times[20] = "";
+	int left;
+
+	if (row->times > 1)
+		snprintf(times, sizeof(times), ", %u times", row->times);
+	left = width - (int)strlen(times);
+	fprintf(to, "%12.3f", row->us);
+	for (; column; column--)
+		fprintf(to, " | %*s", width, "");
+	fprintf(to, " | %.*s%s\n", left, row->text, times);
+}
+
+static void print_rows(const struct rows *rows, struct lane *lanes, int width,
+		       const struct sim_result *result, FILE *to)
+{
+	const struct row *row;
+	double before_us = -1;
+
+	for (row = rows->all; row < rows->all + rows->n; row++) {
+		print_choices(result, before_us, row->us, to);
+		before_us = row->us;
+		if (row->times)
+			print_row(row, (int)(lane_of(lanes, row) - lanes), width, to);
+	}
+	print_choices(result, before_us, 1e18, to);
+}
+
+int sim_draw_picture(const struct sim_options *options, const struct sim_result *result, FILE *to)
 {
 	struct lane lanes[MOST_LANES] = { 0 }, *lane;
-	FILE *from = fopen(traced, "re");
-	int n, width, column;
-	double before_us = -1;
-	struct row row;
+	FILE *from = fopen(options->traced, "re");
+	struct rows rows;
+	int n, width;
+	bool all;
 
 	if (!from)
 		return errno;
-	n = read_lanes(from, lanes);
-	width = n && ALL_LANES / n > LEAST ? ALL_LANES / n : LEAST;
-	fprintf(to, "%12s", "us");
-	for (lane = lanes; lane < lanes + n; lane++)
-		fprintf(to, " | %d.%u %-*.*s", lane->last.program, lane->last.thread, width - 4,
-			width - 4, base_name(options, lane->last.program));
-	fputc('\n', to);
-	while (read_row(from, &row)) {
-		column = lane_of(lanes, &row);
-		print_choices(result, before_us, row.us, to);
-		before_us = row.us;
-		fprintf(to, "%12.3f", row.us);
-		for (lane = lanes; lane < lanes + column; lane++)
-			fprintf(to, " | %*s", width, "");
-		fprintf(to, " | %.*s\n", width, row.text);
-	}
-	fprintf(to, "\nThe last call of each thread:\n");
-	for (lane = lanes; lane < lanes + n; lane++)
-		fprintf(to, "%12.3f us, %d.%u %s: %s\n", lane->last.us, lane->last.program,
-			lane->last.thread, base_name(options, lane->last.program), lane->last.text);
+	all = read_rows(from, &rows);
 	fclose(from);
+	if (!all)
+		return ENOMEM;
+	n = find_lanes(&rows, lanes);
+	count_repeated(&rows, lanes, n);
+	width = n && ALL_LANES / n > LEAST ? ALL_LANES / n : LEAST;
+	print_head(options, lanes, n, width, to);
+	print_rows(&rows, lanes, width, result, to);
+	fprintf(to, "\nThe last call of each thread:\n");
+	for (lane = lanes; lane < lanes + n; lane++) {
+		if (lane->call)
+			fprintf(to, "%12.3f us, %s %s: %s\n", lane->call->us, lane->who,
+				base_name(options, lane->who), lane->call->text);
+	}
+	free(rows.all);
 	return 0;
 }

@@ -150,6 +150,8 @@ void sim_report(const struct sim_options *options, struct sim_result *result)
 	memcpy(result->wrong, sim_world->wrong, sizeof(result->wrong));
 	sim_mute(options->quiet && (!result->exit || is_known_leak(result, left)) &&
 		 (options->sweep || sim_world->seed != options->last_seed));
+	if (options->hushed)
+		sim_describe(options, result, sim_heard());
 	warn_of_real_time();
 	warn_of_faults(options);
 	sim_say("verbs-sim: ");

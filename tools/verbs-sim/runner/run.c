@@ -35,6 +35,7 @@ static void set_up_world(const struct sim_options *options, uint64_t seed)
 	sim_world->running = &sim_world->runner;
 	sim_world->runner.actor.name = SIM_NAME_OF(0, SIM_NO_PROGRAM, 0);
 	sim_give_choices(&options->choices);
+	sim_world->draws = options->traced;
 	if (options->coverage)
 		sim_world->covered = sim_alloc(SIM_MOST_COVERED * sizeof(*sim_world->covered));
 	sim_draw(1); /* the first numbers of neighbouring seeds are alike */

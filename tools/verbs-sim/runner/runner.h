@@ -71,7 +71,8 @@ struct sim_options {
 	bool coverage;
 	const char *choices_file;
 	const char *shrink; /* the name of the files of --shrink, or NULL */
-	const char *output; /* the file to which programs print, or NULL: where the runner does */
+	bool hushed;        /* what programs print is kept, but for their last words */
+	const char *traced; /* the file with the trace from which a picture is drawn, or NULL */
 	int most_s;         /* of real time that the run may take; 0: any */
 	int *original;      /* numbers that its programs had before others were taken away */
 };
@@ -96,7 +97,8 @@ struct sim_result {
 	int failed;                 /* the program by which it is not 0; -1: there is none */
 	char wrong[512];            /* as sim_world->wrong */
 	char left[1024];            /* what its programs did not destroy */
-	char shape[1024];           /* in which way it failed: shape.c */
+	char shape[1024];           /* in which way it failed: shape.c, */
+	char others[4096];          /* and where its other programs sleep */
 	struct sim_choice *choices; /* that it recorded, or repeated */
 	uint32_t n_choices;
 };
@@ -189,11 +191,10 @@ void sim_forget_choices(struct sim_options *options, enum sim_part part, uint32_
 void sim_forget_program(struct sim_options *options, int gone);
 
 /*
- * Draws the calls of a run and its choices, from the output of its programs with --trace. Returns 0, or an
+ * Draws the calls of a run and its choices, from what it has traced into options->traced. Returns 0, or an
  * errno value.
  */
-int sim_draw_picture(const struct sim_options *options, const char *traced,
-		     const struct sim_result *result, FILE *to);
+int sim_draw_picture(const struct sim_options *options, const struct sim_result *result, FILE *to);
 
 /* Prints the text of --help. */
 void sim_print_usage(void);
@@ -234,12 +235,16 @@ int sim_worse(int one, int other);
 void sim_judge_run(const struct sim_options *options, struct sim_result *result, char *left,
 		   size_t size);
 
-/*
- * Sets the shape of a run that has failed, from what was said of it. Two runs with the same shape fail in
- * the same way: with the same exit status, by the same program, which did the same wrong, left the same
- * kinds of objects, and if it hangs sleeps in the same calls for the same reasons.
- */
+/* Sets the shape of a run that has failed, from what was said of it before the line at its end. */
 void sim_describe(const struct sim_options *options, struct sim_result *result, const char *said);
+
+/*
+ * Returns true if a run fails as the first one did: with the same exit status, by the same program, which
+ * did the same wrong, and left the same kinds of objects. If that hangs, it sleeps in the same calls for
+ * the same reasons, and the others sleep nowhere else; otherwise it has ended after the same call and the
+ * same error that the device told it of, with the same last words.
+ */
+bool sim_fails_alike(const struct sim_result *one, const struct sim_result *first);
 
 /* Judges the run, and prints the line at the end. */
 void sim_report(const struct sim_options *options, struct sim_result *result);
@@ -249,8 +254,11 @@ void sim_report(const struct sim_options *options, struct sim_result *result);
 /* Prints on stderr; with --junit, it is part of the test case, too. */
 void sim_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* From now on sim_say prints there, even while muted; NULL: on stderr. */
-void sim_say_to(FILE *file);
+/* From now on sim_say keeps what it would print, even while muted; or prints it again. */
+void sim_hear(bool hears);
+
+/* Returns what was kept since sim_hear, which stays until the next. */
+const char *sim_heard(void);
 
 /* While muted, sim_say prints nothing on stderr. */
 void sim_mute(bool mute);
@@ -346,6 +354,9 @@ void sim_close_streams(struct sim_streams *streams);
 
 /* Looks for the text that a step waits for. Returns true if it has come often enough. */
 bool sim_search(const struct sim_streams *streams, struct sim_steps *steps);
+
+/* Takes the last line of what was kept of a program's stderr, or else of its stdout. */
+void sim_take_last_words(const struct sim_streams *streams, char *to, size_t room);
 
 /* Prints what was kept of a program's output. */
 void sim_print_kept(const struct sim_streams *streams);

@@ -16,15 +16,19 @@ static bool ends_with(const char *text, size_t length, const char *word)
 	return length >= size && !strncmp(text + length - size, word, size);
 }
 
-/* Appends a line without the numbers of objects, which others may have where a program is missing. */
-static void append(char *shape, size_t size, const char *line, size_t length)
+/*
+ * Appends a line without the numbers of objects and addresses, which others may have where a program is
+ * missing; and without those of threads, unless they are the failed program's.
+ */
+static void append(char *shape, size_t size, const char *line, size_t length, bool of_failed)
 {
 	size_t used = strlen(shape);
 	const char *end = line + length;
 
 	while (line < end && used + 2 < size) {
-		if (isdigit((unsigned char)*line) && !ends_with(shape, used, "thread ")) {
-			line += strspn(line, "0123456789");
+		if (isdigit((unsigned char)*line) &&
+		    !(of_failed && ends_with(shape, used, "thread "))) {
+			line += strspn(line, line[1] == 'x' ? "0123456789abcdefx" : "0123456789");
 			shape[used++] = '#';
 		} else {
 			shape[used++] = *line++;
@@ -51,7 +55,47 @@ static void append_parts(char *shape, size_t size, const char *text, const char 
 	for (; *text; text += length + strspn(text + length, between)) {
 		length = strcspn(text, between);
 		if (begin ? begins_with(text, who) : ends_with(text, length, who))
-			append(shape, size, text, length);
+			append(shape, size, text, length, true);
+	}
+}
+
+/* Appends what the program did last. One that hangs was told to stop: what it did then says nothing. */
+static void append_end(struct sim_result *result, const struct sim_program *program)
+{
+	char line[200];
+
+	if (result->exit == SIM_EXIT_ASLEEP)
+		return;
+	snprintf(line, sizeof(line), "%s, %s, %s", program->first_error, program->last_call,
+		 program->last_words);
+	append(result->shape, sizeof(result->shape), line, strlen(line), true);
+	if (sim_world->verdict != SIM_VERDICT_ASLEEP)
+		append(result->shape, sizeof(result->shape), sim_world->reason,
+		       strlen(sim_world->reason), true);
+}
+
+/* The number that a program had before others were taken away; one that was forked is behind them. */
+static int number_before(const struct sim_options *options, int number)
+{
+	return number < options->n_programs ? options->original[number]
+					    : SIM_MOST_PROGRAMS + number - options->n_programs;
+}
+
+/* In which calls the other programs sleep, and for which reasons. */
+static void describe_others(const struct sim_options *options, struct sim_result *result,
+			    const char *said)
+{
+	size_t used, length, size = sizeof(result->others);
+	int number, behind;
+
+	for (; *said; said += length + strspn(said + length, "\n")) {
+		length = strcspn(said, "\n");
+		used = strlen(result->others);
+		if (sscanf(said, "verbs-sim: program %d%n", &number, &behind) != 1 ||
+		    number == result->failed)
+			continue;
+		snprintf(result->others + used, size - used, "%d", number_before(options, number));
+		append(result->others, size, said + behind, length - (size_t)behind, false);
 	}
 }
 
@@ -62,7 +106,8 @@ void sim_describe(const struct sim_options *options, struct sim_result *result, 
 	char who[40];
 
 	snprintf(result->shape, size, "%d by %d: ", result->exit,
-		 failed < 0 ? failed : options->original[failed]);
+		 failed < 0 ? failed : number_before(options, failed));
+	describe_others(options, result, said);
 	if (failed < 0)
 		return;
 	snprintf(result->shape + strlen(result->shape), size - strlen(result->shape), "%d %d\n",
@@ -71,4 +116,39 @@ void sim_describe(const struct sim_options *options, struct sim_result *result, 
 	append_parts(result->shape, size, said, "\n", who, true);
 	append_parts(result->shape, size, result->wrong, ";", strchr(who, 'p'), true);
 	append_parts(result->shape, size, result->left, ",", strchr(who, ' '), false);
+	append_end(result, &sim_world->programs[failed]);
+}
+
+/* Returns true if the text has this line. */
+static bool has_line(const char *text, const char *line, size_t length)
+{
+	for (; *text; text += strcspn(text, "\n") + 1) {
+		if (strcspn(text, "\n") == length && !strncmp(text, line, length))
+			return true;
+	}
+	return false;
+}
+
+/* A line says either in which call a thread sleeps, or a reason. Returns true if one is a reason. */
+static bool has_reason(const char *text)
+{
+	for (; *text; text += strcspn(text, "\n") + 1) {
+		if (!begins_with(text + strspn(text, "0123456789"), ", thread"))
+			return true;
+	}
+	return false;
+}
+
+bool sim_fails_alike(const struct sim_result *one, const struct sim_result *first)
+{
+	const char *line;
+
+	if (strcmp(one->shape, first->shape) ||
+	    has_reason(one->others) != has_reason(first->others))
+		return false;
+	for (line = one->others; *line; line += strcspn(line, "\n") + 1) {
+		if (!has_line(first->others, line, strcspn(line, "\n")))
+			return false;
+	}
+	return true;
 }

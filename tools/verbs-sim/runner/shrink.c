@@ -5,53 +5,44 @@
  * input" (2002). See runner.h.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "verbs-sim/runner/runner.h"
 
 #define SEEDS  200 /* for which a run without some of its programs is searched, */
 #define OTHERS 8   /* unless so many fail in other ways */
-#define MOST_S 3   /* that one run may take */
+#define MOST_S 3   /* that one run may take, besides twice what the first took, */
+#define MUTE_S 2   /* of which it may make no call for so long */
 
 static const char *const names[SIM_PARTS] = { "programs", "faults", "delays and the like",
 					      "orders of devices", "switches of threads" };
 
-/* A run that fails, as small as it is known to be, and in which way the first of them failed. */
-static struct sim_options small;
+/* A run that fails, as it was and as small as it is known to be; and what came of the first. */
+static struct sim_options whole, small;
 static uint64_t seed;
-static char shape[sizeof(((struct sim_result *)0)->shape)];
-static int failed; /* the program by which it did; -1: none */
 static unsigned int n_runs;
-static struct sim_result result;
-static char *said; /* of the last run */
-static size_t size_of_said;
+static struct sim_result result, first;
 
 /* ---- Runs that print nothing ---- */
 
 static bool run_fails(const struct sim_options *options)
 {
-	FILE *file;
-
-	free(said);
-	file = open_memstream(&said, &size_of_said);
-	if (!file)
-		exit(SIM_EXIT_BROKEN);
-	sim_say_to(file);
+	sim_hear(true);
 	n_runs++;
 	sim_run(options, seed, &result);
-	sim_say_to(NULL);
-	fclose(file);
-	sim_describe(options, &result, said);
+	sim_hear(false);
 	return result.exit;
 }
 
 /* Tries a smaller run, and keeps it if it fails in the same way. */
 static bool try(const struct sim_options *smaller)
 {
-	if (!run_fails(smaller) || strcmp(result.shape, shape))
+	if (!run_fails(smaller) || !sim_fails_alike(&result, &first))
 		return false;
 	small = *smaller;
 	return true;
@@ -82,7 +73,7 @@ static bool search(const struct sim_options *smaller)
 		if (!run_fails(&other))
 			continue;
 		others++;
-		if (strcmp(result.shape, shape))
+		if (!sim_fails_alike(&result, &first))
 			continue;
 		take_choices(&other);
 		if (try(&other))
@@ -120,14 +111,14 @@ static bool reduce(enum sim_part part)
 	return sim_count_part(&small, part) < before;
 }
 
-/* Returns true if the program is still there that has failed first. */
+/* Returns true if the program that has failed is still there, or was forked. */
 static bool has_failed(const struct sim_options *options)
 {
 	int i;
 
-	for (i = 0; i < options->n_programs && options->original[i] != failed; i++)
+	for (i = 0; i < options->n_programs && options->original[i] != first.failed; i++)
 		;
-	return failed < 0 || i < options->n_programs;
+	return first.failed < 0 || first.failed >= whole.n_programs || i < options->n_programs;
 }
 
 /* Takes away one program, or two, such as a server and its client. */
@@ -178,33 +169,37 @@ static void reduce_all(void)
 
 /* ---- What is left ---- */
 
-static void print_counts(const struct sim_options *before)
+static void print_counts(void)
 {
 	enum sim_part part;
 
 	fprintf(stderr, "verbs-sim: shrunk by %u runs:", n_runs);
 	for (part = SIM_PART_PROGRAMS; part < SIM_PARTS; part++)
 		fprintf(stderr, "%s %u of %u %s", part ? "," : "", sim_count_part(&small, part),
-			sim_count_part(before, part), names[part]);
+			sim_count_part(&whole, part), names[part]);
 	fprintf(stderr,
 		" are left; taking away any of them makes it pass, or fail in another way\n");
 }
 
-/* Writes one of the files of the result. Returns 0, or an errno value, after a message. */
-static int write_file(const char *ending, int (*print)(FILE *file), const char **name)
+static const char *file_name(const char *ending)
 {
-	char *path;
-	FILE *file = NULL;
-	int ret;
+	char *name;
 
-	if (asprintf(&path, "%s%s", small.shrink, ending) >= 0)
-		file = fopen(path, "we");
-	ret = file ? print(file) : errno;
+	if (asprintf(&name, "%s%s", small.shrink, ending) < 0)
+		exit(SIM_EXIT_BROKEN);
+	return name;
+}
+
+/* Writes one of the files of the result. Returns 0, or an errno value, after a message. */
+static int write_file(const char *name, int (*print)(FILE *file))
+{
+	FILE *file = fopen(name, "we");
+	int ret = file ? print(file) : errno;
+
 	if (file && fclose(file) && !ret)
 		ret = errno;
 	if (ret)
-		fprintf(stderr, "verbs-sim: %s: %s\n", path, strerror(ret));
-	*name = path;
+		fprintf(stderr, "verbs-sim: %s: %s\n", name, strerror(ret));
 	return ret;
 }
 
@@ -218,70 +213,76 @@ static int print_choices(FILE *file)
 
 static int print_picture(FILE *file)
 {
-	return sim_draw_picture(&small, small.output, &result, file);
+	int ret = sim_draw_picture(&small, &result, file);
+
+	fprintf(file, "\n%s", sim_heard());
+	return ret;
 }
 
 /* Makes the last run with --trace, draws it, and says of it what is said of any run. */
-static int report(const struct sim_options *before)
+static int report(void)
 {
 	char traced[] = "/tmp/verbs-sim-XXXXXX";
-	const char *picture;
-	int ret, fd = mkstemp(traced);
+	const char *picture = file_name(".txt");
+	int ret, fd = mkostemp(traced, O_APPEND | O_CLOEXEC), ours = dup(STDERR_FILENO);
 
-	if (fd < 0)
+	if (fd < 0 || ours < 0)
 		return errno;
-	close(fd);
-	small.output = traced;
+	small.choices_file = file_name(".choices");
+	small.traced = traced;
 	small.trace = true;
+	dup2(fd, STDERR_FILENO); /* the runner traces what it does for the programs */
 	run_fails(&small);
-	ret = write_file(".choices", print_choices, &small.choices_file);
-	ret = ret ? ret : write_file(".txt", print_picture, &picture);
+	dup2(ours, STDERR_FILENO);
+	close(fd);
+	close(ours);
+	ret = write_file(small.choices_file, print_choices);
+	ret = ret ? ret : write_file(picture, print_picture);
 	unlink(traced);
 	if (ret)
 		return ret;
-	print_counts(before);
+	print_counts();
 	sim_print_choices(stderr, result.choices, result.n_choices);
-	small.output = "/dev/null";
-	small.trace = false;
-	run_fails(&small);
-	fputs(said, stderr);
+	fputs(sim_heard(), stderr);
 	fprintf(stderr, "verbs-sim: its calls are drawn in %s\n", picture);
 	return 0;
 }
 
-/* Records the run, and sees whether it is the same when it is repeated. */
-static int shrink(const struct sim_options *options)
+static void begin(const struct sim_options *options)
 {
-	struct sim_options before;
-	int i, status;
+	int i;
 
 	small = *options;
-	small.output = "/dev/null";
-	small.most_s = MOST_S;
+	small.hushed = true;
 	small.original = calloc(SIM_MOST_PROGRAMS, sizeof(int));
 	if (!small.original)
 		exit(SIM_EXIT_BROKEN);
 	for (i = 0; i < SIM_MOST_PROGRAMS; i++)
 		small.original[i] = i;
-	small.choices = (struct sim_choices){ .records = true };
+	small.choices.records = !small.choices.repeats;
+}
+
+/* Records the run, and sees whether it is the same when it is repeated. */
+static int shrink(const struct sim_options *options)
+{
+	time_t begun = time(NULL);
+
+	begin(options);
 	if (!run_fails(&small))
 		return 0;
-	status = result.exit;
-	fputs(said, stderr);
-	memcpy(shape, result.shape, sizeof(shape));
-	failed = result.failed;
-	small.choices = (struct sim_choices){ .repeats = true,
-					      .all = result.choices,
-					      .n = result.n_choices };
-	result.choices = NULL;
-	before = small;
-	if (!try(&before)) {
+	fputs(sim_heard(), stderr);
+	small.most_s = MOST_S + 2 * (int)(time(NULL) - begun);
+	small.limit_s = small.limit_s < MUTE_S ? small.limit_s : MUTE_S;
+	take_choices(&small);
+	whole = small;
+	first = result;
+	if (!try(&whole)) {
 		fprintf(stderr, "verbs-sim: --shrink: the same choices make another run:\n%s",
-			said);
+			sim_heard());
 		return SIM_EXIT_BROKEN;
 	}
 	reduce_all();
-	return report(&before) ? SIM_EXIT_BROKEN : status;
+	return report() ? SIM_EXIT_BROKEN : first.exit;
 }
 
 int sim_shrink(const struct sim_options *options)

@@ -114,6 +114,18 @@ static void forget_faults_of(struct sim_options *options, int gone)
 	}
 }
 
+static void forget_expected_of(struct sim_options *options, int gone)
+{
+	struct sim_expected *from = options->expected, *to = from;
+
+	for (; from < options->expected + options->n_expected; from++) {
+		if (from->program != gone)
+			*to++ = (struct sim_expected){ from->program - (from->program > gone),
+						       from->status };
+	}
+	options->n_expected = (int)(to - options->expected);
+}
+
 /* Joins the programs to a command line. */
 static char **join_words(const struct sim_options *options)
 {
@@ -148,9 +160,10 @@ void sim_forget_program(struct sim_options *options, int gone)
 		options->original[i] = options->original[i + 1];
 	}
 	options->words = join_words(options);
-	for (i = 0; i < options->n_expected; i++)
-		options->expected[i].program -= options->expected[i].program > gone;
+	forget_expected_of(options, gone);
 	options->servers -= gone < options->servers;
+	if (options->servers != (options->n_programs != 1)) /* as a command line without it */
+		options->says_servers = true;
 	forget_faults_of(options, gone);
 	forget_choices_of(options, gone);
 }
