@@ -3,6 +3,7 @@
  * Entering a call: it is counted, noted, traced, made to fail if that was asked for, and other
  * threads may go on. See call.h.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <execinfo.h>
 #include <signal.h>
@@ -54,6 +55,13 @@ void sim_name_call(const char *name)
 	strncpy(sim_me->call, name, sizeof(sim_me->call) - 1);
 }
 
+void sim_cover_call(const char *name, bool failed)
+{
+	sim_cover("call %s", name);
+	if (failed)
+		sim_cover("failed %s", name);
+}
+
 int sim_enter(const char *name, const int *ways)
 {
 	int ret;
@@ -70,11 +78,9 @@ int sim_enter(const char *name, const int *ways)
 	sim_use_cpu(CALL_NS);
 	sim_note(name, (uint64_t)(sim_me - sim_world->threads));
 	sim_count(name);
-	if (!strncmp(name, "ibv_", 4))
-		sim_cover("call %s", name);
 	ret = sim_commit_fault(name, ways);
-	if (ret)
-		sim_cover("failed %s", name);
+	if (*ways && !sim_in_verb && islower((unsigned char)*name)) /* the program's own */
+		sim_cover_call(name, ret);
 	show_output();
 	sim_point();
 	sim_run_handlers();

@@ -65,7 +65,6 @@ void sim_enter_verb(const char *name, const char *format, va_list arguments)
 	char text[120];
 
 	strncpy(sim_me->call, name, sizeof(sim_me->call) - 1);
-	sim_cover("call %s", name);
 	sim_note(name, (uint64_t)(sim_me - sim_world->threads));
 	if (!sim_world->trace)
 		return;

@@ -4,6 +4,7 @@
  * that say so themselves, by verbs-sim/verbs_sim.h. See runner.h.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "verbs-sim/runner/runner.h"
@@ -81,21 +82,32 @@ static const struct sim_covered *other_order(const struct sim_covered *one)
 	return find(text);
 }
 
-static void print_orders(void)
+static int compare_texts(const void *one, const void *other)
 {
-	const struct sim_covered *one, *other;
-	unsigned int both = 0;
+	return strcmp(((const struct sim_covered *)one)->text,
+		      ((const struct sim_covered *)other)->text);
+}
 
-	for (one = all; *one->text; one++)
-		both += !strncmp(one->text, "program ", 8) && other_order(one)->times;
-	fprintf(stderr, "  neighbours in both orders: %u pairs; in one order only:\n", both / 2);
+/* Those neighbours that came in both orders, or in one. */
+static void print_orders(bool both)
+{
+	const struct sim_covered *one;
+	unsigned long long others;
+	bool none = true;
+
+	fprintf(stderr, "  neighbours in %s:", both ? "both orders" : "one order only");
 	for (one = all; *one->text; one++) {
 		if (strncmp(one->text, "program ", 8))
 			continue;
-		other = other_order(one);
-		if (!other->times)
-			fprintf(stderr, "    %s %llu\n", one->text, (unsigned long long)one->times);
+		others = other_order(one)->times;
+		if (!both != !others || (both && compare_texts(one, other_order(one)) > 0))
+			continue;
+		none = false;
+		fprintf(stderr, "\n    %s %llu", one->text, (unsigned long long)one->times);
+		if (both)
+			fprintf(stderr, ", the other way round %llu", others);
 	}
+	fputs(none ? " none\n" : "\n", stderr);
 }
 
 /* Calls of which each has done what it was asked for. */
@@ -126,7 +138,11 @@ int sim_report_coverage(const struct sim_options *options)
 		for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 			print_those(words[i]);
 		print_unfailed();
-		print_orders();
+		for (i = 0; i < SIM_MOST_COVERED - 1 && *all[i].text; i++)
+			;
+		qsort(all, i, sizeof(*all), compare_texts); /* by programs */
+		print_orders(true);
+		print_orders(false);
 	}
 	for (line = lines; n_runs > 1 && *line->text; line++) {
 		if (!line->sometimes || line->reached)
