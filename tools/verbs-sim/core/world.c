@@ -222,6 +222,7 @@ void sim_report_fault(const char *format, ...)
 	va_end(arguments);
 	append(sim_world->done, sizeof(sim_world->done), part);
 	sim_cover("fault %s", part);
+	sim_trace_event(sim_world->running->program, "fault: %s", part);
 }
 
 void sim_report_missing(const char *format, ...)
@@ -246,7 +247,7 @@ static bool is_allowed(const char *finding)
 void sim_blame(const struct sim_program *program, const char *format, ...)
 {
 	va_list arguments;
-	char part[128];
+	char part[240];
 	int begin = snprintf(part, sizeof(part), "program %d: ", program->number);
 
 	if (is_allowed(format))
@@ -255,4 +256,5 @@ void sim_blame(const struct sim_program *program, const char *format, ...)
 	vsnprintf(part + begin, sizeof(part) - (size_t)begin, format, arguments);
 	va_end(arguments);
 	append(sim_world->wrong, sizeof(sim_world->wrong), part);
+	sim_trace_event(program, "wrong: %s", part + begin);
 }

@@ -14,6 +14,7 @@
 #define MOST_LANES 16
 #define ALL_LANES  160 /* columns of text */
 #define LEAST      28
+#define MANY       5 /* repeated rows, which are drawn as one */
 
 struct row {
 	double us;
@@ -31,6 +32,7 @@ struct lane {
 	char who[20];
 	struct row *first; /* of the rows that repeat each other now; NULL: none */
 	struct row *call;  /* the last */
+	bool skips;        /* rows that repeat the one before */
 };
 
 /* Returns true if the row is of no interest: memory, clocks, and what libraries ask the kernel. */
@@ -213,7 +215,7 @@ static void print_row(const struct row *row, int column, int width, FILE *to)
 	char times[20] = "";
 	int left;
 
-	if (row->times > 1)
+	if (row->times >= MANY)
 		snprintf(times, sizeof(times), ", %u times", row->times);
 	left = width - (int)strlen(times);
 	fprintf(to, "%12.3f", row->us);
@@ -227,12 +229,16 @@ static void print_rows(const struct rows *rows, struct lane *lanes, int width,
 {
 	const struct row *row;
 	double before_us = -1;
+	struct lane *lane;
 
 	for (row = rows->all; row < rows->all + rows->n; row++) {
 		print_choices(result, before_us, row->us, to);
 		before_us = row->us;
+		lane = lane_of(lanes, row);
 		if (row->times)
-			print_row(row, (int)(lane_of(lanes, row) - lanes), width, to);
+			lane->skips = row->times >= MANY;
+		if (row->times || !lane->skips)
+			print_row(row, (int)(lane - lanes), width, to);
 	}
 	print_choices(result, before_us, 1e18, to);
 }

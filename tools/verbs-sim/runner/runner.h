@@ -170,6 +170,13 @@ void sim_take_choices(struct sim_result *result);
  */
 int sim_shrink(const struct sim_options *options);
 
+/*
+ * Makes a run that was shrunk once more: writes its choices and its picture, and says of it what is said of
+ * any run, and what is left of the whole. Returns 0, or an errno value, after a message.
+ */
+int sim_report_shrunk(const struct sim_options *whole, struct sim_options *small, uint64_t seed,
+		      unsigned int n_runs, unsigned int n_reduced);
+
 /* What may be taken away from a run that fails, in this order: smaller.c. */
 enum sim_part {
 	SIM_PART_PROGRAMS,
@@ -186,6 +193,12 @@ uint32_t sim_count_part(const struct sim_options *options, enum sim_part part);
 /* Take `n` of them away, from the Nth on. What other options share with these stays as it is. */
 void sim_forget_faults(struct sim_options *options, uint32_t from, uint32_t n);
 void sim_forget_choices(struct sim_options *options, enum sim_part part, uint32_t from, uint32_t n);
+
+/* Returns the number that this argument of a program is, or 0: it is none. */
+uint64_t sim_number_of(const struct sim_options *options, int program, int word);
+
+/* Replaces that argument by another number. */
+void sim_set_number(struct sim_options *options, int program, int word, uint64_t number);
 
 /* Takes a program away: the others move up, and all that names them by their numbers. */
 void sim_forget_program(struct sim_options *options, int gone);

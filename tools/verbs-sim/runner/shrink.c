@@ -4,28 +4,26 @@
  * same way: delta debugging, by Zeller and Hildebrandt, "Simplifying and isolating failure-inducing
  * input" (2002). See runner.h.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "verbs-sim/runner/runner.h"
 
 #define SEEDS  200 /* for which a run without some of its programs is searched, */
-#define OTHERS 8   /* unless so many fail in other ways */
+#define FEWER  20  /* or with a smaller number, */
+#define OTHERS 8   /* unless so many fail in other ways, */
+#define LONG_S 30  /* or all searches have taken so long */
 #define MOST_S 3   /* that one run may take, besides twice what the first took, */
 #define MUTE_S 2   /* of which it may make no call for so long */
-
-static const char *const names[SIM_PARTS] = { "programs", "faults", "delays and the like",
-					      "orders of devices", "switches of threads" };
 
 /* A run that fails, as it was and as small as it is known to be; and what came of the first. */
 static struct sim_options whole, small;
 static uint64_t seed;
 static unsigned int n_runs;
+static unsigned int n_reduced; /* numbers among the arguments */
+static time_t end_of_searches;
 static struct sim_result result, first;
 
 /* ---- Runs that print nothing ---- */
@@ -61,13 +59,13 @@ static void take_choices(struct sim_options *options)
  * Tries other seeds. Without one of its programs a run takes another course, even with the same choices:
  * so one that fails is searched for anew.
  */
-static bool search(const struct sim_options *smaller)
+static bool search(const struct sim_options *smaller, int seeds)
 {
 	struct sim_options other = *smaller;
 	uint64_t old = seed;
 	int i, others = 0;
 
-	for (i = 0; i < SEEDS && others < OTHERS; i++) {
+	for (i = 0; i < seeds && others < OTHERS && time(NULL) < end_of_searches; i++) {
 		seed = old + (uint64_t)i;
 		other.choices = (struct sim_choices){ .records = true };
 		if (!run_fails(&other))
@@ -131,7 +129,7 @@ static bool try_without_programs(int one, int other, bool searches)
 	if (smaller.n_programs > 1)
 		sim_forget_program(&smaller, one);
 	return smaller.n_programs < small.n_programs && has_failed(&smaller) &&
-	       (try(&smaller) || (searches && search(&smaller)));
+	       (try(&smaller) || (searches && search(&smaller, SEEDS)));
 }
 
 static bool reduce_programs(bool searches)
@@ -152,6 +150,53 @@ static bool reduce_programs(bool searches)
 	return small.n_programs < before;
 }
 
+static bool try_number(int program, int word, uint64_t number)
+{
+	struct sim_options smaller = small;
+
+	sim_set_number(&smaller, program, word, number);
+	return try(&smaller) || search(&smaller, FEWER);
+}
+
+/*
+ * Finds a smaller number for an argument, such as a number of messages. One that may not be one smaller,
+ * such as a port, is left alone. Returns true if it has found one.
+ */
+static bool reduce_number(int program, int word)
+{
+	uint64_t before = sim_number_of(&small, program, word), fails = before / 2, passes = 1;
+
+	if (before < 2)
+		return false;
+	if (try_number(program, word, 1))
+		return true;
+	if (before > 3 && !try_number(program, word, fails)) {
+		passes = before / 2;
+		fails = before - 1;
+		if (!try_number(program, word, fails))
+			return false;
+	}
+	while (fails - passes > 1) {
+		if (try_number(program, word, passes + (fails - passes) / 2))
+			fails = passes + (fails - passes) / 2;
+		else
+			passes = passes + (fails - passes) / 2;
+	}
+	return sim_number_of(&small, program, word) < before;
+}
+
+static unsigned int reduce_numbers(void)
+{
+	unsigned int reduced = 0;
+	int i, word;
+
+	for (i = 0; i < small.n_programs; i++) {
+		for (word = 1; small.programs[i][0] && small.programs[i][word]; word++)
+			reduced += reduce_number(i, word);
+	}
+	return reduced;
+}
+
 /* Until taking away any one thing makes the run pass, or fail in another way. */
 static void reduce_all(void)
 {
@@ -160,6 +205,8 @@ static void reduce_all(void)
 
 	while (reduce_programs(false) || reduce_programs(true))
 		;
+	reduce(SIM_PART_FAULTS);
+	n_reduced = reduce_numbers();
 	do {
 		again = reduce_programs(false);
 		for (part = SIM_PART_FAULTS; part < SIM_PARTS; part++)
@@ -167,86 +214,7 @@ static void reduce_all(void)
 	} while (again);
 }
 
-/* ---- What is left ---- */
-
-static void print_counts(void)
-{
-	enum sim_part part;
-
-	fprintf(stderr, "verbs-sim: shrunk by %u runs:", n_runs);
-	for (part = SIM_PART_PROGRAMS; part < SIM_PARTS; part++)
-		fprintf(stderr, "%s %u of %u %s", part ? "," : "", sim_count_part(&small, part),
-			sim_count_part(&whole, part), names[part]);
-	fprintf(stderr,
-		" are left; taking away any of them makes it pass, or fail in another way\n");
-}
-
-static const char *file_name(const char *ending)
-{
-	char *name;
-
-	if (asprintf(&name, "%s%s", small.shrink, ending) < 0)
-		exit(SIM_EXIT_BROKEN);
-	return name;
-}
-
-/* Writes one of the files of the result. Returns 0, or an errno value, after a message. */
-static int write_file(const char *name, int (*print)(FILE *file))
-{
-	FILE *file = fopen(name, "we");
-	int ret = file ? print(file) : errno;
-
-	if (file && fclose(file) && !ret)
-		ret = errno;
-	if (ret)
-		fprintf(stderr, "verbs-sim: %s: %s\n", name, strerror(ret));
-	return ret;
-}
-
-static int print_choices(FILE *file)
-{
-	fprintf(file,
-		"# What chance decides in this run where it departs from the usual: see verbs-sim --help\n");
-	sim_print_choices(file, result.choices, result.n_choices);
-	return 0;
-}
-
-static int print_picture(FILE *file)
-{
-	int ret = sim_draw_picture(&small, &result, file);
-
-	fprintf(file, "\n%s", sim_heard());
-	return ret;
-}
-
-/* Makes the last run with --trace, draws it, and says of it what is said of any run. */
-static int report(void)
-{
-	char traced[] = "/tmp/verbs-sim-XXXXXX";
-	const char *picture = file_name(".txt");
-	int ret, fd = mkostemp(traced, O_APPEND | O_CLOEXEC), ours = dup(STDERR_FILENO);
-
-	if (fd < 0 || ours < 0)
-		return errno;
-	small.choices_file = file_name(".choices");
-	small.traced = traced;
-	small.trace = true;
-	dup2(fd, STDERR_FILENO); /* the runner traces what it does for the programs */
-	run_fails(&small);
-	dup2(ours, STDERR_FILENO);
-	close(fd);
-	close(ours);
-	ret = write_file(small.choices_file, print_choices);
-	ret = ret ? ret : write_file(picture, print_picture);
-	unlink(traced);
-	if (ret)
-		return ret;
-	print_counts();
-	sim_print_choices(stderr, result.choices, result.n_choices);
-	fputs(sim_heard(), stderr);
-	fprintf(stderr, "verbs-sim: its calls are drawn in %s\n", picture);
-	return 0;
-}
+/* ---- The whole ---- */
 
 static void begin(const struct sim_options *options)
 {
@@ -271,6 +239,7 @@ static int shrink(const struct sim_options *options)
 	if (!run_fails(&small))
 		return 0;
 	fputs(sim_heard(), stderr);
+	end_of_searches = time(NULL) + LONG_S;
 	small.most_s = MOST_S + 2 * (int)(time(NULL) - begun);
 	small.limit_s = small.limit_s < MUTE_S ? small.limit_s : MUTE_S;
 	take_choices(&small);
@@ -282,7 +251,8 @@ static int shrink(const struct sim_options *options)
 		return SIM_EXIT_BROKEN;
 	}
 	reduce_all();
-	return report() ? SIM_EXIT_BROKEN : first.exit;
+	return sim_report_shrunk(&whole, &small, seed, n_runs, n_reduced) ? SIM_EXIT_BROKEN
+									  : first.exit;
 }
 
 int sim_shrink(const struct sim_options *options)

@@ -146,6 +146,30 @@ static char **join_words(const struct sim_options *options)
 	return words;
 }
 
+uint64_t sim_number_of(const struct sim_options *options, int program, int word)
+{
+	const char *text = options->programs[program][word];
+	bool number = strlen(text) < 10 && strspn(text, "0123456789") == strlen(text);
+
+	return number ? strtoull(text, NULL, 10) : 0;
+}
+
+void sim_set_number(struct sim_options *options, int program, int word, uint64_t number)
+{
+	char **words = options->programs[program], text[24];
+	size_t n = 1;
+
+	while (words[n - 1])
+		n++;
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)number);
+	words = copy(words, n * sizeof(*words));
+	words[word] = copy(text, sizeof(text));
+	options->programs =
+		copy(options->programs, (size_t)options->n_programs * sizeof(*options->programs));
+	options->programs[program] = words;
+	options->words = join_words(options);
+}
+
 /* The others move up, and all that names them by their numbers. */
 void sim_forget_program(struct sim_options *options, int gone)
 {
