@@ -55,13 +55,6 @@ void sim_name_call(const char *name)
 	strncpy(sim_me->call, name, sizeof(sim_me->call) - 1);
 }
 
-void sim_cover_call(const char *name, bool failed)
-{
-	sim_cover("call %s", name);
-	if (failed)
-		sim_cover("failed %s", name);
-}
-
 int sim_enter(const char *name, const int *ways)
 {
 	int ret;

@@ -165,9 +165,6 @@ void sim_use_cpu(uint64_t ns);
 /* Does what --fail asks for at a call. Returns 0, or the errno value that the call fails with. */
 int sim_commit_fault(const char *name, const int *ways);
 
-/* With --coverage: the program has made a call that can fail, and it has, or not. */
-void sim_cover_call(const char *name, bool failed);
-
 /* The same at a call that is not counted: only the faults that name the call. */
 int sim_commit_fault_of(const char *name, const int *ways);
 

@@ -94,6 +94,13 @@ void sim_cover(const char *format, ...)
 	count_text(text);
 }
 
+void sim_cover_call(const char *name, bool failed)
+{
+	sim_cover("call %s", name);
+	if (failed)
+		sim_cover("failed %s", name);
+}
+
 void sim_cover_event(struct sim_program *program, const char *what, const char *name, bool bad)
 {
 	char event[sizeof(program->last_event)];

@@ -407,10 +407,12 @@ void sim_trace_event(const struct sim_program *program, const char *format, ...)
 void sim_report_fault(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /*
- * With --coverage, counts what has occurred. Of events also which came before: two neighbours of one
- * program are an order. `bad`: it tells the program of an error; the first is noted, for --shrink.
+ * With --coverage, counts what has occurred. Of calls those that can fail; of events also which came
+ * before: two neighbours of one program are an order. `bad`: it tells the program of an error; the first
+ * is noted, for --shrink.
  */
 void sim_cover(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void sim_cover_call(const char *name, bool failed);
 void sim_cover_event(struct sim_program *program, const char *what, const char *name, bool bad);
 
 /* Notes for the last line that a library has asked something that is not simulated; once. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Draws a run as text, from what its programs print with --trace: a column for each thread and each
- * program's device, and a row for each call and event, in the order of their times. See runner.h.
+ * program's device, and a row for each call and event, in the order of their times. See shrink.h.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "verbs-sim/core/chance.h"
-#include "verbs-sim/runner/runner.h"
+#include "verbs-sim/runner/shrink.h"
 
 #define MOST_LANES 16
 #define ALL_LANES  160 /* columns of text */

@@ -180,8 +180,7 @@ int sim_run(const struct sim_options *options, uint64_t seed, struct sim_result 
 	run_or_give_up(&run);
 	sim_end_helper(run.helper);
 	sim_report(options, result);
-	if (options->n_faults)
-		result->last_fault = sim_world->faults[options->n_faults - 1];
+	memcpy(result->faults, sim_world->faults, sizeof(result->faults));
 	sim_take_choices(result);
 	sim_take_coverage();
 	sim_end_case(options, result->exit);

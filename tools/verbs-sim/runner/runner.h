@@ -74,7 +74,7 @@ struct sim_options {
 	bool hushed;        /* what programs print is kept, but for their last words */
 	const char *traced; /* the file with the trace from which a picture is drawn, or NULL */
 	int most_s;         /* of real time that the run may take; 0: any */
-	int *original;      /* numbers that its programs had before others were taken away */
+	int *alike; /* of each program, the number of the first one of the whole with its words */
 };
 
 #define SIM_STRATEGIES 4
@@ -92,7 +92,8 @@ struct sim_result {
 	int signal[SIM_MOST_PROGRAMS];  /* that killed it, or 0 */
 	bool killed[SIM_MOST_PROGRAMS]; /* by the runner, as the run could not go on */
 	uint64_t calls[SIM_MOST_PROGRAMS];
-	struct sim_fault last_fault; /* of those that were asked for, as the run has left it */
+	struct sim_fault
+		faults[SIM_MOST_FAULTS]; /* that were asked for, as the run has left them */
 	int exit;
 	int failed;                 /* the program by which it is not 0; -1: there is none */
 	char wrong[512];            /* as sim_world->wrong */
@@ -170,45 +171,6 @@ void sim_take_choices(struct sim_result *result);
  */
 int sim_shrink(const struct sim_options *options);
 
-/*
- * Makes a run that was shrunk once more: writes its choices and its picture, and says of it what is said of
- * any run, and what is left of the whole. Returns 0, or an errno value, after a message.
- */
-int sim_report_shrunk(const struct sim_options *whole, struct sim_options *small, uint64_t seed,
-		      unsigned int n_runs, unsigned int n_reduced);
-
-/* What may be taken away from a run that fails, in this order: smaller.c. */
-enum sim_part {
-	SIM_PART_PROGRAMS,
-	SIM_PART_FAULTS,
-	SIM_PART_NUMBERS, /* choices of delays, and of what a device may do */
-	SIM_PART_ORDERS,  /* in which devices do what is due */
-	SIM_PART_SWITCHES,
-	SIM_PARTS
-};
-
-/* How many of this part there are. */
-uint32_t sim_count_part(const struct sim_options *options, enum sim_part part);
-
-/* Take `n` of them away, from the Nth on. What other options share with these stays as it is. */
-void sim_forget_faults(struct sim_options *options, uint32_t from, uint32_t n);
-void sim_forget_choices(struct sim_options *options, enum sim_part part, uint32_t from, uint32_t n);
-
-/* Returns the number that this argument of a program is, or 0: it is none. */
-uint64_t sim_number_of(const struct sim_options *options, int program, int word);
-
-/* Replaces that argument by another number. */
-void sim_set_number(struct sim_options *options, int program, int word, uint64_t number);
-
-/* Takes a program away: the others move up, and all that names them by their numbers. */
-void sim_forget_program(struct sim_options *options, int gone);
-
-/*
- * Draws the calls of a run and its choices, from what it has traced into options->traced. Returns 0, or an
- * errno value.
- */
-int sim_draw_picture(const struct sim_options *options, const struct sim_result *result, FILE *to);
-
 /* Prints the text of --help. */
 void sim_print_usage(void);
 
@@ -252,10 +214,10 @@ void sim_judge_run(const struct sim_options *options, struct sim_result *result,
 void sim_describe(const struct sim_options *options, struct sim_result *result, const char *said);
 
 /*
- * Returns true if a run fails as the first one did: with the same exit status, by the same program, which
- * did the same wrong, and left the same kinds of objects. If that hangs, it sleeps in the same calls for
- * the same reasons, and the others sleep nowhere else; otherwise it has ended after the same call and the
- * same error that the device told it of, with the same last words.
+ * Returns true if a run fails as the first one did: with the same exit status, by the same program or one
+ * with the same words, which did the same wrong, and left the same kinds of objects. If that hangs, it
+ * sleeps in the same calls for the same reasons, and the others sleep nowhere else; otherwise it has ended
+ * after the same call and the same error that the device told it of, with the same last words.
  */
 bool sim_fails_alike(const struct sim_result *one, const struct sim_result *first);
 

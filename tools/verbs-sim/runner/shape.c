@@ -74,10 +74,10 @@ static void append_end(struct sim_result *result, const struct sim_program *prog
 		       strlen(sim_world->reason), true);
 }
 
-/* The number that a program had before others were taken away; one that was forked is behind them. */
-static int number_before(const struct sim_options *options, int number)
+/* The number by which programs are compared; those that were forked are behind the others. */
+static int number_of(const struct sim_options *options, int number)
 {
-	return number < options->n_programs ? options->original[number]
+	return number < options->n_programs ? options->alike[number]
 					    : SIM_MOST_PROGRAMS + number - options->n_programs;
 }
 
@@ -94,7 +94,7 @@ static void describe_others(const struct sim_options *options, struct sim_result
 		if (sscanf(said, "verbs-sim: program %d%n", &number, &behind) != 1 ||
 		    number == result->failed)
 			continue;
-		snprintf(result->others + used, size - used, "%d", number_before(options, number));
+		snprintf(result->others + used, size - used, "%d", number_of(options, number));
 		append(result->others, size, said + behind, length - (size_t)behind, false);
 	}
 }
@@ -106,7 +106,7 @@ void sim_describe(const struct sim_options *options, struct sim_result *result, 
 	char who[40];
 
 	snprintf(result->shape, size, "%d by %d: ", result->exit,
-		 failed < 0 ? failed : number_before(options, failed));
+		 failed < 0 ? failed : number_of(options, failed));
 	describe_others(options, result, said);
 	if (failed < 0)
 		return;
@@ -129,22 +129,11 @@ static bool has_line(const char *text, const char *line, size_t length)
 	return false;
 }
 
-/* A line says either in which call a thread sleeps, or a reason. Returns true if one is a reason. */
-static bool has_reason(const char *text)
-{
-	for (; *text; text += strcspn(text, "\n") + 1) {
-		if (!begins_with(text + strspn(text, "0123456789"), ", thread"))
-			return true;
-	}
-	return false;
-}
-
 bool sim_fails_alike(const struct sim_result *one, const struct sim_result *first)
 {
 	const char *line;
 
-	if (strcmp(one->shape, first->shape) ||
-	    has_reason(one->others) != has_reason(first->others))
+	if (strcmp(one->shape, first->shape))
 		return false;
 	for (line = one->others; *line; line += strcspn(line, "\n") + 1) {
 		if (!has_line(first->others, line, strcspn(line, "\n")))

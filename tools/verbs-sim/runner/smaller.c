@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The options of a run without some of its programs, faults or choices, for --shrink. See runner.h.
+ * The options of a run without some of its programs, faults or choices, for --shrink. See shrink.h.
  */
 #include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "verbs-sim/core/chance.h"
-#include "verbs-sim/runner/runner.h"
+#include "verbs-sim/runner/shrink.h"
 
 static void *resize(void *memory, size_t size)
 {
@@ -42,6 +42,19 @@ uint32_t sim_count_part(const struct sim_options *options, enum sim_part part)
 	for (i = 0; i < options->choices.n; i++)
 		n += part_of(&options->choices.all[i]) == part;
 	return n;
+}
+
+void sim_move_fault(struct sim_fault *fault, uint64_t number)
+{
+	const char *text = strchr(fault->text, ':') + 1, *how;
+	char moved[sizeof(fault->text)];
+
+	if (*fault->call)
+		text = strchr(text, ':') + 1;
+	how = text + strspn(text, "0123456789");
+	snprintf(moved, sizeof(moved), "%.*s%llu%s", (int)(text - fault->text), fault->text,
+		 (unsigned long long)number, how);
+	sim_read_fault(moved, fault);
 }
 
 void sim_forget_faults(struct sim_options *options, uint32_t from, uint32_t n)
@@ -177,11 +190,11 @@ void sim_forget_program(struct sim_options *options, int gone)
 	int i;
 
 	options->programs = copy(options->programs, n * sizeof(*options->programs));
-	options->original = copy(options->original, n * sizeof(*options->original));
+	options->alike = copy(options->alike, n * sizeof(*options->alike));
 	options->n_programs--;
 	for (i = gone; i < options->n_programs; i++) {
 		options->programs[i] = options->programs[i + 1];
-		options->original[i] = options->original[i + 1];
+		options->alike[i] = options->alike[i + 1];
 	}
 	options->words = join_words(options);
 	forget_expected_of(options, gone);
