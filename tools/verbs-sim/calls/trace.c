@@ -48,6 +48,16 @@ void sim_trace_request(uint64_t length, int num_sge, unsigned int flags, int pla
 		  flags & IBV_SEND_SIGNALED ? ", signaled" : "");
 }
 
+void sim_trace_step(const char *name, const char *found)
+{
+	char text[80];
+
+	if (!sim_world->draws || sim_in_verb || sim_inside)
+		return;
+	snprintf(text, sizeof(text), "%s%s", name, found);
+	trace("", text);
+}
+
 void sim_trace_completion(const struct ibv_wc *wc)
 {
 	sim_trace("completion %s, status %d", sim_opcode_name(wc->opcode), wc->status);
