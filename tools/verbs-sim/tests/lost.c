@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * lost: a server, and a client that gets an answer to each of its messages. "lost server PORT" answers one
- * client, and leaves. "lost client PORT" waits as it should, by polling the CQ again when it has armed
- * it. If its first allocation fails, it does not, and may sleep forever: the usual lost wake-up.
+ * client, and leaves. "lost client PORT [MESSAGES]" waits as it should, by polling the CQ again when it has
+ * armed it. If its first allocation fails, it does not, and may sleep forever: the usual lost wake-up.
  */
 #include <stdlib.h>
 
@@ -11,8 +11,7 @@
 
 #include "verbs/two_ends.h"
 
-#define MESSAGES 4
-
+static int messages = 4;
 static struct ends ends = { .param = { .retry_count = 6, .rnr_retry_count = 6 }, .receives = 8 };
 static struct sockaddr_in address = { .sin_family = AF_INET };
 
@@ -67,7 +66,7 @@ static int serve(void)
 	must(!rdma_listen(ends.listener, 1), "rdma_listen");
 	accept_request(&ends);
 	await_event(ends.events, RDMA_CM_EVENT_ESTABLISHED);
-	for (i = 0; i < MESSAGES; i++) {
+	for (i = 0; i < messages; i++) {
 		await_message(&ends.server, true);
 		must(!post_send(&ends.server, 8, 0), "ibv_post_send");
 	}
@@ -84,11 +83,11 @@ static int ask(void)
 
 	free(memory);
 	equip(&ends.client, "client", resolve(ends.events, (struct sockaddr *)&address), 0, false);
-	for (i = 0; i < MESSAGES; i++)
+	for (i = 0; i < messages; i++)
 		must(!post_recv(&ends.client, 64), "ibv_post_recv");
 	must(!rdma_connect(ends.client.id, &ends.param), "rdma_connect");
 	await_event(ends.events, RDMA_CM_EVENT_ESTABLISHED);
-	for (i = 0; i < MESSAGES; i++) {
+	for (i = 0; i < messages; i++) {
 		must(!post_send(&ends.client, 8, 0), "ibv_post_send");
 		await_message(&ends.client, careful);
 	}
@@ -98,8 +97,10 @@ static int ask(void)
 
 int main(int argc, char **argv)
 {
-	if (argc != 3)
+	if (argc < 3)
 		return 2;
+	if (argc > 3)
+		messages = atoi(argv[3]);
 	inet_pton(AF_INET, "192.0.2.1", &address.sin_addr);
 	address.sin_port = htons((uint16_t)atoi(argv[2]));
 	ends.events = rdma_create_event_channel();

@@ -47,14 +47,16 @@ def again(folder: Path, small: Run) -> Run:
 
 @pytest.mark.parametrize("transport", [[], ["--iwarp"]], ids=["RoCE", "iWARP"])
 def test_a_hang_of_five_programs_and_forty_faults(transport: list[str], tmp_path: Path) -> None:
-    options = [*transport, "--seeds", "400", "--servers", "2", *DEAF, "--fail", "3:malloc:1"]
+    options = [*transport, "--seeds", "400", "--servers", "2", "--expect", "2:0", "--expect", "3:0", *DEAF, "--fail", "3:malloc:1"]
     left, small = shrink(tmp_path, options, FIVE)
     assert left[:4] == [2, 5, 1, 40] and sum(left[4:]) <= 10, left
-    assert small.exit == 120 and small.command.endswith(f"--servers 1 --fail 1:malloc:1 -- {LOST} server 2 ::: {LOST} client 2"), small.why()
+    assert small.exit == 120 and small.command.endswith(f"--expect 1:0 --servers 1 --fail 1:malloc:1 -- {LOST} server 2 ::: {LOST} client 2"), small.why()
     assert "program 1, thread 0 sleeps in ibv_get_cq_event" in small.err
     assert re.search(r"program 1: CQ \d+ is armed for the next one, and has completions", small.err), small.err
     picture = (tmp_path / "shrunk.txt").read_text()
-    assert re.search(r"\| 0\.0 lost .*\| 1\.0 lost", picture) and re.search(r"1\.0 lost: ibv_get_cq_event\(\)$", picture, re.M), picture
+    assert re.search(r"\| 0\.0 lost +\| 0\.device +\| 1\.0 lost +\| 1\.device *$", picture, re.M), picture
+    assert re.search(r"\| fault: malloc failed", picture) and re.search(r"\| RECV in CQ \d+, not armed$", picture, re.M), picture
+    assert re.search(r"1\.0 lost: ibv_get_cq_event\(\)$", picture, re.M) and small.command in picture.splitlines()[-1], picture
     repeated = again(tmp_path, small)
     assert (repeated.exit, repeated.hash) == (120, small.hash), repeated.why()
     assert again(tmp_path, replace(small, command=small.command.replace("--fail 1:malloc:1 ", ""))).exit == 0
@@ -70,12 +72,25 @@ def test_a_hang_of_five_programs_and_forty_faults(transport: list[str], tmp_path
 def test_the_one_switch_of_threads_that_matters(strategy: str, program: list[str], tmp_path: Path) -> None:
     """With the choices that are left the run fails, and without any one of them it does not."""
     left, small = shrink(tmp_path, ["--strategy", strategy, "--seeds", "400"], [program])
+    if program[-1] == "take-away":
+        assert "| sched_yield, 20 times\n" in (tmp_path / "shrunk.txt").read_text()
     file = tmp_path / "shrunk.choices"
     choices = [line for line in file.read_text().splitlines() if not line.startswith("#")]
     assert left[4:] == [0, 0, 1] and len(choices) == 1 and re.match(r"(next|hold) 0\.\d \d+ ", choices[0]), choices
     assert again(tmp_path, small).hash == small.hash and small.exit in (1, 124)
     file.write_text("")
     assert again(tmp_path, small).exit == 0
+
+
+@pytest.mark.parametrize("messages", [1, 7])
+def test_a_client_that_fails_for_the_same_reason(messages: int, tmp_path: Path) -> None:
+    """It ends with 3 for a completion. Without its server it would, too, for an event; and no fault at the seventh message happens to the first."""
+    programs = [[*FIVE[0], str(messages)], FIVE[4], [*FIVE[2], str(messages)]]
+    faults = ["--fail", f"2:ibv_post_send:{messages}:RETRY_EXC_ERR", "--fail", "1:2:SIGWINCH"]
+    left, small = shrink(tmp_path, ["--expect", "0:3", *faults], programs)
+    assert left[:4] == [2, 3, 1, 2] and small.exit == 3, small.why()
+    assert small.command.endswith(f"--fail 1:ibv_post_send:1:RETRY_EXC_ERR -- {LOST} server 1 1 ::: {LOST} client 1 1"), small.command
+    assert again(tmp_path, small).hash == small.hash
 
 
 def test_without_choices_all_seeds_are_one_run(tmp_path: Path) -> None:
@@ -87,14 +102,14 @@ def test_without_choices_all_seeds_are_one_run(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "options, said",
     [
-        ("--shrink", "--shrink: no run fails"), ("--shrink --sweep 0", "--shrink with"), ("--choices none", "none: No such file"), ("--choices next", "line 2 is wrong"), ("--choices draw", "line 1 is wrong"),
-        ("--choices hold", "line 1 is wrong"),
+        ("--shrink", "--shrink: no run fails"), ("--choices next", "line 2 is wrong"), ("--choices draw", "line 2 is wrong"), ("--choices purpose", "line 1 is wrong"), ("--choices hold", "line 1 is wrong"),
     ],
 )  # fmt: skip
 def test_what_is_refused(options: str, said: str, tmp_path: Path) -> None:
     """A number of a choice is smaller than what it is drawn below; a thread or task has a program and a number."""
     (tmp_path / "next").write_text("next 0.0 1 0.execute.1\nnext 0.0 1 0.sleep.1\n")
-    (tmp_path / "draw").write_text("draw 0.0 1 0 5 5\n")
+    (tmp_path / "draw").write_text("draw 0.0 1 waking 0 4 5\ndraw 0.0 1 waking 0 5 5\n")
+    (tmp_path / "purpose").write_text("draw 0.0 1 dawdling 0 4 5\n")
     (tmp_path / "hold").write_text("hold 0 1 5\n")
     done = run(tmp_path, options.split(), [[PROGRAMS, "tick"]])
     assert done.returncode == 2 and said in done.stderr, done.stderr
@@ -136,6 +151,10 @@ def test_what_occurred_and_what_never_did(tmp_path: Path) -> None:
     said = done.stderr.partition("what occurred in 20 runs, and how often:\n")[2]
     rows = dict(re.findall(r"^  ([\w ]+): (.*)$", said, re.M))
     assert rows["completion"].startswith("RECV 160, SEND 160") and "ESTABLISHED 20" in rows["CM"] and rows["asynchronous"] == "PORT_ERR 20", said
-    assert rows["fault"] == "PORT_ERR at ibv_reg_mr 20" and rows["failed"] == "none" and "ibv_reg_mr" in rows["calls that never failed"], said
+    unfailed = {*rows["calls that never failed"].split()}
+    assert rows["fault"] == "PORT_ERR at ibv_reg_mr 20" and rows["failed"] == "none" and {"ibv_reg_mr", "malloc"} <= unfailed, said
+    assert "ibv_ack_cq_events" not in unfailed, "it returns nothing"
+    assert re.search(r"^    program 1: completion RECV, completion SEND \d+, the other way round \d+$", said, re.M), said
+    assert re.search(r"one order only:\n(    program \d: .* \d+\n)*    program 0: CM CONNECT_REQUEST, \S+ \S+ \d+$", said, re.M), said
     failing = run(tmp_path, ["--coverage", "--fail", "1:ibv_reg_mr:1"], [[LOST, "server", "1"], [LOST, "client", "1"]]).stderr
     assert re.search(r"^  failed: ibv_reg_mr 1$", failing, re.M) and not re.search(r"never failed:.* ibv_reg_mr( |$)", failing, re.M), failing
