@@ -71,7 +71,7 @@ int our_take_number(const struct our_option *option, const char *text, uint64_t 
 
 	our_typed_option(option, typed, sizeof(typed));
 	if (ret == EINVAL)
-		our_report_sentence("%s takes a number%s, not '%s'; see --help", typed,
+		our_report_sentence("%s takes a whole number%s, not '%s'; see --help", typed,
 				    suffixes ? " (suffix k, m or g)" : "", text);
 	else if (ret == ERANGE)
 		our_report_sentence("%s takes a number from %" PRIu64 " to %" PRIu64

@@ -59,15 +59,21 @@ static int end_with_count(struct our_control *agent, struct our_one_sided *one_s
 	return our_tell_count(agent, exchange, 0); /* of WRITEs and READs, none */
 }
 
-/* Checks the client's count. A client that is told to stop sends how far it got. */
+/* Checks the client's count, which is less than agreed if it had a duration or was told to stop. */
 static int check_count(const struct our_control *agent, uint64_t count)
 {
 	const struct our_run *run = our_run_of(agent);
+
 	if (run->count == OUR_COUNT_UNLIMITED || count == run->count)
 		return 0;
-	our_report_sentence("the client says that it is done after %" PRIu64
-			    " messages, and %" PRIu64 " were due",
-			    count, run->count);
+	if (count < run->count)
+		our_report_sentence("the client ended its run after %" PRIu64 " of %" PRIu64
+				    " messages",
+				    count, run->count);
+	else
+		our_report_sentence("the client says that it is done after %" PRIu64
+				    " messages, and %" PRIu64 " were due",
+				    count, run->count);
 	return ECONNABORTED;
 }
 

@@ -18,7 +18,7 @@ TOP = Path(__file__).resolve().parents[2]
 MODELLED = "LAB_GUEST" in os.environ and os.uname().release.startswith("6.1.")
 pytestmark = pytest.mark.skipif(not MODELLED, reason="the model is of the lab's drivers, on Linux 6.1")
 LINKS: dict[str, tuple[str, list[str]]] = {"RoCE": ("LAB_ROCE_ADDR", []), "iWARP": ("LAB_IWARP_ADDR", ["--iwarp"])}
-QUICK = "accept reject too-long ack-timeout datagrams multicast attributes gids pkeys pieces last close uc windows regions steps edges limits busy terms"  # in make check
+QUICK = "accept reject too-long ack-timeout datagrams multicast attributes gids pkeys pieces last close uc windows regions steps edges limits handles paths busy terms"  # in make check
 SLOW = "leave solicited region-gone rnr empty empty-0 backlog write read pool pool-empty caps bad-key retries empty-gone full inline"
 DIFFERENT = {
     ("bad-key", "iWARP"): "what was posted behind the wrong request is lost; here it is flushed",

@@ -9,7 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <threads.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "verbs-sim/calls/call.h"
 #include "verbs-sim/calls/libc.h"
@@ -28,11 +31,39 @@ struct known {
 };
 static LIST_HEAD(knowns, known) known = LIST_HEAD_INITIALIZER(known);
 
+/*
+ * Threads of this program that have ended in the simulation. Each still runs its destructors, and
+ * glibc uses its stack again only after the kernel has forgotten the thread.
+ */
+static struct {
+	int n;
+	pid_t id[SIM_MOST_THREADS];
+} leaving;
+
 /* Also if the thread ends by pthread_exit(3). */
 static void end(void *unneeded)
 {
 	(void)unneeded;
+	if (leaving.n < SIM_MOST_THREADS)
+		leaving.id[leaving.n++] = gettid();
 	sim_end_thread();
+}
+
+/*
+ * Waits until the kernel has forgotten those threads: whether a new thread finds a stack to use
+ * again, and so what the heap holds, depended on real time. A destructor that waits for a thread
+ * of the simulation ends this after two real seconds.
+ */
+static void await_leaving(void)
+{
+	const struct timespec nap = { .tv_nsec = 100000 };
+	int i, naps = 0;
+
+	for (i = 0; i < leaving.n; i++) {
+		while (!REAL(syscall)(SYS_tgkill, getpid(), leaving.id[i], 0) && naps++ < 20000)
+			REAL(nanosleep)(&nap, NULL);
+	}
+	leaving.n = 0;
 }
 
 static void *run(void *argument)
@@ -89,6 +120,7 @@ EXPORTED int pthread_create(pthread_t *id, const pthread_attr_t *attr, void *(*f
 		return EAGAIN;
 	thread = new_thread();
 	thread->blocked_signals = sim_me->blocked_signals;
+	await_leaving();
 	*start = (struct start){ function, argument, thread };
 	ret = REAL(pthread_create)(id, attr, run, start);
 	if (ret) {

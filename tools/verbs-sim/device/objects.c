@@ -143,14 +143,17 @@ struct sim_srq *sim_create_srq(struct sim_pd *pd, uint32_t max, uint32_t max_sge
 	return srq;
 }
 
-/* Only with a ring, and not on iWARP. */
+/* Only with a ring. */
 static int resize_srq(struct sim_srq *srq, uint32_t max_wr)
 {
-	uint32_t most = (uint32_t)sim_traits(srq->pd->context)->attr.max_srq_wr;
+	const struct sim_traits *traits = sim_traits(srq->pd->context);
+	uint32_t most = (uint32_t)traits->attr.max_srq_wr;
 
+	if (traits->iwarp)
+		return EOPNOTSUPP;
 	/* Nor can an adapter: hw/mlx5/srq.c. */
-	if (!srq->queue.ring.shared || sim_traits(srq->pd->context)->exact || !max_wr ||
-	    max_wr > most || max_wr < srq->limit || max_wr < sim_filled(&srq->queue.ring))
+	if (!srq->queue.ring.shared || traits->exact || !max_wr || max_wr > most ||
+	    max_wr < srq->limit || max_wr < sim_filled(&srq->queue.ring))
 		return EINVAL;
 	if (sim_resize_ring(&srq->queue.ring, max_wr))
 		return ENOMEM;

@@ -20,7 +20,9 @@ int sim_check_path(const struct sim_device *device, uint32_t port, const struct 
 		return EINVAL;
 	if (!path->is_global)
 		return device->ports[port - 1].infiniband ? 0 : EINVAL;
-	return gid && is_ipv4(&gid->gid) == is_ipv4(&path->grh.dgid) ? 0 : EINVAL;
+	if (!gid)
+		return path->grh.sgid_index < sim_gid_places(device, port) ? ENODATA : EINVAL;
+	return is_ipv4(&gid->gid) == is_ipv4(&path->grh.dgid) ? 0 : EINVAL;
 }
 
 /*

@@ -14,6 +14,7 @@
 struct events {
 	struct sim_file file;
 	struct sim_channel *channel;
+	const struct sim_context *context; /* NULL: of asynchronous events */
 };
 
 /* Copies an event to the library, and frees it. Returns its length in bytes. */
@@ -75,29 +76,34 @@ static const struct sim_file_ops completions = { .read = read_completion,
 						 .close = close_completions };
 static const struct sim_file_ops async = { .read = read_async, .close = close_async };
 
-static void open_channel(struct sim_channel *channel, const struct sim_file_ops *ops)
+static void open_channel(struct sim_channel *channel, const struct sim_context *context,
+			 const struct sim_file_ops *ops)
 {
 	struct events *events = calloc(1, sizeof(*events));
 
 	if (!events)
 		sim_give_up(SIM_VERDICT_BROKEN, "out of memory");
 	events->channel = channel;
+	events->context = context;
 	sim_add_file(&events->file, channel->fd, ops);
 }
 
-void kernel_open_comp_channel(struct sim_channel *channel)
+void kernel_open_comp_channel(const struct uverbs *uverbs, struct sim_channel *channel)
 {
-	open_channel(channel, &completions);
+	open_channel(channel, uverbs->context, &completions);
 }
 
 void kernel_open_async_channel(struct sim_channel *channel)
 {
-	open_channel(channel, &async);
+	open_channel(channel, NULL, &async);
 }
 
-struct sim_channel *kernel_comp_channel_of(int fd)
+struct sim_channel *kernel_comp_channel_of(const struct uverbs *uverbs, int fd)
 {
 	struct sim_file *file = sim_file_of(fd);
+	struct events *events = (struct events *)file;
 
-	return file && file->ops == &completions ? ((struct events *)file)->channel : NULL;
+	if (!file || file->ops != &completions || events->context != uverbs->context)
+		return NULL;
+	return events->channel;
 }

@@ -17,12 +17,12 @@
 int uverbs_attach_mcast(struct uverbs *uverbs, const void *in, void *out)
 {
 	const struct ib_uverbs_attach_mcast *request = in;
-	struct sim_qp *qp = kernel_find(SIM_QP, request->qp_handle);
+	struct sim_qp *qp = uverbs_find(uverbs, SIM_QP, request->qp_handle);
 	union ibv_gid gid;
 
-	(void)uverbs, (void)out;
+	(void)out;
 	if (!qp)
-		return EINVAL;
+		return ENOENT;
 	memcpy(&gid, request->gid, sizeof(gid));
 	return sim_attach(qp, &gid);
 }
@@ -30,12 +30,12 @@ int uverbs_attach_mcast(struct uverbs *uverbs, const void *in, void *out)
 int uverbs_detach_mcast(struct uverbs *uverbs, const void *in, void *out)
 {
 	const struct ib_uverbs_detach_mcast *request = in;
-	struct sim_qp *qp = kernel_find(SIM_QP, request->qp_handle);
+	struct sim_qp *qp = uverbs_find(uverbs, SIM_QP, request->qp_handle);
 	union ibv_gid gid;
 
-	(void)uverbs, (void)out;
+	(void)out;
 	if (!qp)
-		return EINVAL;
+		return ENOENT;
 	memcpy(&gid, request->gid, sizeof(gid));
 	return sim_detach(qp, &gid);
 }
@@ -51,16 +51,16 @@ struct group {
 };
 static LIST_HEAD(groups, group) groups = LIST_HEAD_INITIALIZER(groups);
 
-static int join(uint32_t id, uint64_t uid, const struct sockaddr *address,
+static int join(struct ucma *ucma, uint32_t id, uint64_t uid, const struct sockaddr *address,
 		struct rdma_ucm_create_id_resp *answer)
 {
-	struct sim_endpoint *endpoint = kernel_find(SIM_ENDPOINT, id);
+	struct sim_endpoint *endpoint;
 	static uint32_t numbers;
 	struct group *group;
-	int ret;
+	int ret = ucma_find(ucma, id, &endpoint);
 
-	if (!endpoint)
-		return ENOENT;
+	if (ret)
+		return ret;
 	group = calloc(1, sizeof(*group));
 	if (!group)
 		return ENOMEM;
@@ -80,16 +80,14 @@ int ucma_join_ip_mcast(struct ucma *ucma, const void *in, void *out)
 {
 	const struct rdma_ucm_join_ip_mcast *request = in;
 
-	(void)ucma;
-	return join(request->id, request->uid, (const struct sockaddr *)&request->addr, out);
+	return join(ucma, request->id, request->uid, (const struct sockaddr *)&request->addr, out);
 }
 
 int ucma_join_mcast(struct ucma *ucma, const void *in, void *out)
 {
 	const struct rdma_ucm_join_mcast *request = in;
 
-	(void)ucma;
-	return join(request->id, request->uid, (const struct sockaddr *)&request->addr, out);
+	return join(ucma, request->id, request->uid, (const struct sockaddr *)&request->addr, out);
 }
 
 /* The request has the number of the group. */

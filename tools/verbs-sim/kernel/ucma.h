@@ -50,6 +50,12 @@ struct ucma {
 	bool is_probe;               /* of librdmacm, not of the program: see ucma_open */
 };
 
+/*
+ * Finds the id of this number. Returns 0, ENOENT if the program has none, or EINVAL if it belongs to
+ * another channel than the one that the command was written to.
+ */
+int ucma_find(const struct ucma *ucma, uint32_t id, struct sim_endpoint **endpoint);
+
 typedef int ucma_command(struct ucma *ucma, const void *in, void *out);
 
 /* ---- ucma_ids.c ---- */

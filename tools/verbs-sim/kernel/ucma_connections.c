@@ -34,12 +34,13 @@ static void bind_qp(struct sim_endpoint *endpoint, uint32_t number)
 int ucma_connect(struct ucma *ucma, const void *in, void *out)
 {
 	const struct rdma_ucm_connect *request = in;
-	struct sim_endpoint *client = kernel_find(SIM_ENDPOINT, request->id);
+	struct sim_endpoint *client;
 	struct sim_terms terms = terms_of(&request->conn_param);
+	int ret = ucma_find(ucma, request->id, &client);
 
-	(void)ucma, (void)out;
-	if (!client)
-		return ENOENT;
+	(void)out;
+	if (ret)
+		return ret;
 	bind_qp(client, terms.qp_num);
 	return sim_connect(client, &terms);
 }
@@ -48,18 +49,19 @@ int ucma_connect(struct ucma *ucma, const void *in, void *out)
 int ucma_accept(struct ucma *ucma, const void *in, void *out)
 {
 	const struct rdma_ucm_accept *request = in;
-	struct sim_endpoint *endpoint = kernel_find(SIM_ENDPOINT, request->id);
 	struct sim_terms terms = terms_of(&request->conn_param);
+	struct sim_endpoint *endpoint;
+	int ret = ucma_find(ucma, request->id, &endpoint);
 
-	(void)ucma, (void)out;
-	if (endpoint && !request->conn_param.valid) {
+	(void)out;
+	if (ret)
+		return ret;
+	if (!request->conn_param.valid) {
 		if (endpoint->state != SIM_CM_CONNECTING)
 			return EINVAL;
 		sim_take_reply(endpoint);
 		return 0;
 	}
-	if (!endpoint)
-		return ENOENT;
 	bind_qp(endpoint, terms.qp_num);
 	endpoint->object.user = (void *)(uintptr_t)request->uid;
 	return sim_accept(endpoint, &terms);
@@ -68,12 +70,13 @@ int ucma_accept(struct ucma *ucma, const void *in, void *out)
 int ucma_reject(struct ucma *ucma, const void *in, void *out)
 {
 	const struct rdma_ucm_reject *request = in;
-	struct sim_endpoint *server = kernel_find(SIM_ENDPOINT, request->id);
+	struct sim_endpoint *server;
 	struct sim_terms terms = { .data_length = request->private_data_len };
+	int ret = ucma_find(ucma, request->id, &server);
 
-	(void)ucma, (void)out;
-	if (!server)
-		return ENOENT;
+	(void)out;
+	if (ret)
+		return ret;
 	memcpy(terms.data, request->private_data, request->private_data_len);
 	return sim_reject(server, &terms);
 }
@@ -81,31 +84,35 @@ int ucma_reject(struct ucma *ucma, const void *in, void *out)
 int ucma_disconnect(struct ucma *ucma, const void *in, void *out)
 {
 	const struct rdma_ucm_disconnect *request = in;
-	struct sim_endpoint *endpoint = kernel_find(SIM_ENDPOINT, request->id);
+	struct sim_endpoint *endpoint;
+	int ret = ucma_find(ucma, request->id, &endpoint);
 
-	(void)ucma, (void)out;
-	if (!endpoint)
-		return ENOENT;
+	(void)out;
+	if (ret)
+		return ret;
 	return sim_disconnect(endpoint);
 }
 
 /* An established connection is no news to the CM here. */
 int ucma_notify(struct ucma *ucma, const void *in, void *out)
 {
-	(void)ucma, (void)in, (void)out;
-	return 0;
+	const struct rdma_ucm_notify *request = in;
+	struct sim_endpoint *endpoint;
+
+	(void)out;
+	return ucma_find(ucma, request->id, &endpoint);
 }
 
 int ucma_init_qp_attr(struct ucma *ucma, const void *in, void *out)
 {
 	const struct rdma_ucm_init_qp_attr *request = in;
-	const struct sim_endpoint *endpoint = kernel_find(SIM_ENDPOINT, request->id);
 	struct ibv_qp_attr attr = { .qp_state = (enum ibv_qp_state)request->qp_state };
 	struct ib_uverbs_qp_attr *answer = out;
-	int ret, mask = 0;
+	struct sim_endpoint *endpoint;
+	int mask = 0, ret = ucma_find(ucma, request->id, &endpoint);
 
-	(void)ucma;
-	ret = endpoint ? sim_init_qp_attr(endpoint, &attr, &mask) : ENOENT;
+	if (!ret)
+		ret = sim_init_qp_attr(endpoint, &attr, &mask);
 	if (ret)
 		return ret;
 	answer->qp_attr_mask = (uint32_t)mask;

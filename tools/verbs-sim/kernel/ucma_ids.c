@@ -35,11 +35,11 @@ int ucma_destroy_id(struct ucma *ucma, const void *in, void *out)
 {
 	const struct rdma_ucm_destroy_id *request = in;
 	struct rdma_ucm_destroy_id_resp *answer = out;
-	struct sim_endpoint *endpoint = kernel_find(SIM_ENDPOINT, request->id);
+	struct sim_endpoint *endpoint;
+	int ret = ucma_find(ucma, request->id, &endpoint);
 
-	(void)ucma;
-	if (!endpoint)
-		return ENOENT;
+	if (ret)
+		return ret;
 	answer->events_reported = endpoint->object.reported;
 	ucma_destroy_groups(request->id);
 	sim_destroy_endpoint(endpoint);
@@ -65,11 +65,12 @@ int ucma_migrate_id(struct ucma *ucma, const void *in, void *out)
 int ucma_bind_ip(struct ucma *ucma, const void *in, void *out)
 {
 	const struct rdma_ucm_bind_ip *request = in;
-	struct sim_endpoint *endpoint = kernel_find(SIM_ENDPOINT, request->id);
+	struct sim_endpoint *endpoint;
+	int ret = ucma_find(ucma, request->id, &endpoint);
 
-	(void)ucma, (void)out;
-	if (!endpoint)
-		return ENOENT;
+	(void)out;
+	if (ret)
+		return ret;
 	return sim_bind_address(endpoint, (const struct sockaddr *)&request->addr);
 }
 
@@ -77,11 +78,12 @@ int ucma_resolve_ip(struct ucma *ucma, const void *in, void *out)
 {
 	const struct rdma_ucm_resolve_ip *request = in;
 	const struct sockaddr *source = (const struct sockaddr *)&request->src_addr;
-	struct sim_endpoint *endpoint = kernel_find(SIM_ENDPOINT, request->id);
+	struct sim_endpoint *endpoint;
+	int ret = ucma_find(ucma, request->id, &endpoint);
 
-	(void)ucma, (void)out;
-	if (!endpoint)
-		return ENOENT;
+	(void)out;
+	if (ret)
+		return ret;
 	return sim_resolve_address(endpoint, source->sa_family ? source : NULL,
 				   (const struct sockaddr *)&request->dst_addr);
 }
@@ -89,11 +91,12 @@ int ucma_resolve_ip(struct ucma *ucma, const void *in, void *out)
 int ucma_resolve_route(struct ucma *ucma, const void *in, void *out)
 {
 	const struct rdma_ucm_resolve_route *request = in;
-	struct sim_endpoint *endpoint = kernel_find(SIM_ENDPOINT, request->id);
+	struct sim_endpoint *endpoint;
+	int ret = ucma_find(ucma, request->id, &endpoint);
 
-	(void)ucma, (void)out;
-	if (!endpoint)
-		return ENOENT;
+	(void)out;
+	if (ret)
+		return ret;
 	return sim_find_route(endpoint);
 }
 
@@ -114,11 +117,11 @@ int ucma_query_route(struct ucma *ucma, const void *in, void *out)
 {
 	const struct rdma_ucm_query *request = in;
 	struct rdma_ucm_query_route_resp *answer = out;
-	const struct sim_endpoint *endpoint = kernel_find(SIM_ENDPOINT, request->id);
+	struct sim_endpoint *endpoint;
+	int ret = ucma_find(ucma, request->id, &endpoint);
 
-	(void)ucma;
-	if (!endpoint)
-		return ENOENT;
+	if (ret)
+		return ret;
 	memcpy(&answer->src_addr, &endpoint->source, sizeof(answer->src_addr));
 	memcpy(&answer->dst_addr, &endpoint->destination, sizeof(answer->dst_addr));
 	if (!endpoint->device)
@@ -135,22 +138,24 @@ int ucma_query_route(struct ucma *ucma, const void *in, void *out)
 int ucma_listen(struct ucma *ucma, const void *in, void *out)
 {
 	const struct rdma_ucm_listen *request = in;
-	struct sim_endpoint *endpoint = kernel_find(SIM_ENDPOINT, request->id);
+	struct sim_endpoint *endpoint;
+	int ret = ucma_find(ucma, request->id, &endpoint);
 
-	(void)ucma, (void)out;
-	if (!endpoint)
-		return ENOENT;
+	(void)out;
+	if (ret)
+		return ret;
 	return sim_listen(endpoint, (int)request->backlog);
 }
 
 int ucma_set_option(struct ucma *ucma, const void *in, void *out)
 {
 	const struct rdma_ucm_set_option *request = in;
-	struct sim_endpoint *endpoint = kernel_find(SIM_ENDPOINT, request->id);
+	struct sim_endpoint *endpoint;
+	int ret = ucma_find(ucma, request->id, &endpoint);
 
-	(void)ucma, (void)out;
-	if (!endpoint)
-		return ENOENT;
+	(void)out;
+	if (ret)
+		return ret;
 	return sim_set_option(endpoint, (int)request->level, (int)request->optname,
 			      (const void *)(uintptr_t)request->optval, request->optlen);
 }

@@ -24,6 +24,12 @@ struct uverbs {
 	struct sim_context *context; /* NULL: before GET_CONTEXT */
 };
 
+/*
+ * The object that has this handle in the context which the command was written to; NULL: there is none,
+ * and the command fails with ENOENT. Handles of other contexts name nothing here.
+ */
+void *uverbs_find(const struct uverbs *uverbs, enum sim_kind kind, uint32_t handle);
+
 typedef int uverbs_command(struct uverbs *uverbs, const void *in, void *out);
 
 /* ---- uverbs_device.c ---- */
@@ -120,9 +126,9 @@ static inline struct mminfo uverbs_place_of(const struct sim_ring *ring)
 /* ---- events.c: what is read from a channel of completions, or of asynchronous events ---- */
 
 /* Give the program a descriptor for a channel. */
-void kernel_open_comp_channel(struct sim_channel *channel);
+void kernel_open_comp_channel(const struct uverbs *uverbs, struct sim_channel *channel);
 void kernel_open_async_channel(struct sim_channel *channel);
 
-/* The channel of completions of a descriptor; NULL: it has none. */
-struct sim_channel *kernel_comp_channel_of(int fd);
+/* The channel of completions of a descriptor in this context; NULL: it has none there. */
+struct sim_channel *kernel_comp_channel_of(const struct uverbs *uverbs, int fd);
 #endif

@@ -11,12 +11,12 @@ int uverbs_create_comp_channel(struct uverbs *uverbs, const void *in, void *out)
 	struct ib_uverbs_create_comp_channel_resp *answer = out;
 	struct sim_channel *channel;
 
-	(void)uverbs, (void)in;
+	(void)in;
 	channel = sim_open_channel(SIM_COMP_CHANNEL, sizeof(*channel), NULL,
 				   kernel_is_for_librdmacm());
 	if (!channel)
 		return errno;
-	kernel_open_comp_channel(channel);
+	kernel_open_comp_channel(uverbs, channel);
 	answer->fd = (uint32_t)channel->fd;
 	return 0;
 }
@@ -38,12 +38,12 @@ static int create_ring(struct sim_cq *cq)
 static int create_cq(struct uverbs *uverbs, const struct ib_uverbs_ex_create_cq *request,
 		     struct sim_cq **cq)
 {
-	struct sim_channel *channel = kernel_comp_channel_of(request->comp_channel);
+	struct sim_channel *channel = kernel_comp_channel_of(uverbs, request->comp_channel);
 	uint32_t depth;
 	int ret = sim_judge_cq(uverbs->device, request->cqe, request->comp_vector, &depth);
 
 	if (ret || (request->comp_channel >= 0 && !channel))
-		return ret ? ret : EINVAL;
+		return ret ? ret : EBADF;
 	*cq = sim_create_cq(uverbs->context, depth, channel,
 			    (void *)(uintptr_t)request->user_handle);
 	(*cq)->object.hidden = kernel_is_for_librdmacm();
@@ -107,10 +107,9 @@ int uverbs_resize_cq(struct uverbs *uverbs, const void *in, void *out)
 {
 	const struct ib_uverbs_resize_cq *request = in;
 	struct uverbs_resize_answer *answer = out;
-	struct sim_cq *cq = kernel_find(SIM_CQ, request->cq_handle);
-	int ret = cq ? sim_judge_resize(cq, request->cqe) : EINVAL;
+	struct sim_cq *cq = uverbs_find(uverbs, SIM_CQ, request->cq_handle);
+	int ret = cq ? sim_judge_resize(cq, request->cqe) : ENOENT;
 
-	(void)uverbs;
 	if (ret)
 		return ret;
 	ret = sim_resize_ring(&cq->ring, request->cqe);
@@ -125,11 +124,11 @@ int uverbs_resize_cq(struct uverbs *uverbs, const void *in, void *out)
 int uverbs_req_notify_cq(struct uverbs *uverbs, const void *in, void *out)
 {
 	const struct ib_uverbs_req_notify_cq *request = in;
-	struct sim_cq *cq = kernel_find(SIM_CQ, request->cq_handle);
+	struct sim_cq *cq = uverbs_find(uverbs, SIM_CQ, request->cq_handle);
 
-	(void)uverbs, (void)out;
+	(void)out;
 	if (!cq)
-		return EINVAL;
+		return ENOENT;
 	if (cq->armed != SIM_ARMED)
 		cq->armed = request->solicited_only ? SIM_ARMED_SOLICITED : SIM_ARMED;
 	return 0;
@@ -140,11 +139,10 @@ int uverbs_destroy_cq(struct uverbs *uverbs, const void *in, void *out)
 {
 	const struct ib_uverbs_destroy_cq *request = in;
 	struct ib_uverbs_destroy_cq_resp *answer = out;
-	struct sim_cq *cq = kernel_find(SIM_CQ, request->cq_handle);
+	struct sim_cq *cq = uverbs_find(uverbs, SIM_CQ, request->cq_handle);
 
-	(void)uverbs;
 	if (!cq || cq->object.users)
-		return cq ? EBUSY : EINVAL;
+		return cq ? EBUSY : ENOENT;
 	answer->comp_events_reported = cq->object.reported;
 	answer->async_events_reported = cq->object.async_reported;
 	kernel_forget_locks(&cq->object);

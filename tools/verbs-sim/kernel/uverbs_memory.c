@@ -17,6 +17,35 @@ void *kernel_find(enum sim_kind kind, uint32_t handle)
 	return object && object->program == sim_me->program ? object : NULL;
 }
 
+static const struct sim_context *context_of(enum sim_kind kind, const void *object)
+{
+	switch (kind) {
+	case SIM_PD:
+		return ((const struct sim_pd *)object)->context;
+	case SIM_CQ:
+		return ((const struct sim_cq *)object)->context;
+	case SIM_QP:
+		return ((const struct sim_qp *)object)->pd->context;
+	case SIM_SRQ:
+		return ((const struct sim_srq *)object)->pd->context;
+	case SIM_MR:
+		return ((const struct sim_mr *)object)->pd->context;
+	case SIM_MW:
+		return ((const struct sim_mw *)object)->pd->context;
+	case SIM_AH:
+		return ((const struct sim_ah *)object)->pd->context;
+	default:
+		return NULL;
+	}
+}
+
+void *uverbs_find(const struct uverbs *uverbs, enum sim_kind kind, uint32_t handle)
+{
+	void *object = kernel_find(kind, handle);
+
+	return object && context_of(kind, object) == uverbs->context ? object : NULL;
+}
+
 bool kernel_is_for_librdmacm(void)
 {
 	return sim_in_verb && strncmp(sim_me->call, "ibv_", 4);
@@ -41,11 +70,11 @@ int uverbs_alloc_pd(struct uverbs *uverbs, const void *in, void *out)
 int uverbs_dealloc_pd(struct uverbs *uverbs, const void *in, void *out)
 {
 	const struct ib_uverbs_dealloc_pd *request = in;
-	struct sim_pd *pd = kernel_find(SIM_PD, request->pd_handle);
+	struct sim_pd *pd = uverbs_find(uverbs, SIM_PD, request->pd_handle);
 
-	(void)uverbs, (void)out;
+	(void)out;
 	if (!pd || pd->object.users)
-		return pd ? EBUSY : EINVAL;
+		return pd ? EBUSY : ENOENT;
 	sim_destroy_pd(pd);
 	return 0;
 }
@@ -59,8 +88,8 @@ int uverbs_reg_mr(struct uverbs *uverbs, const void *in, void *out)
 	unsigned int access = request->access_flags & ~(unsigned int)IBV_ACCESS_OPTIONAL_RANGE;
 	struct sim_region region = { request->start, request->hca_va, request->length,
 				     (int)access };
-	struct sim_pd *pd = kernel_find(SIM_PD, request->pd_handle);
-	int ret = pd ? sim_judge_mr(uverbs->device, &region) : EINVAL;
+	struct sim_pd *pd = uverbs_find(uverbs, SIM_PD, request->pd_handle);
+	int ret = pd ? sim_judge_mr(uverbs->device, &region) : ENOENT;
 	struct sim_mr *mr;
 
 	if (ret)
@@ -77,11 +106,11 @@ int uverbs_reg_mr(struct uverbs *uverbs, const void *in, void *out)
 int uverbs_dereg_mr(struct uverbs *uverbs, const void *in, void *out)
 {
 	const struct ib_uverbs_dereg_mr *request = in;
-	struct sim_mr *mr = kernel_find(SIM_MR, request->mr_handle);
+	struct sim_mr *mr = uverbs_find(uverbs, SIM_MR, request->mr_handle);
 
-	(void)uverbs, (void)out;
+	(void)out;
 	if (!mr || mr->object.users) /* soft-RoCE says so of a window bound to it */
-		return EINVAL;
+		return mr ? EINVAL : ENOENT;
 	sim_check_end(sim_me->program, mr->region.address, mr->region.length, "deregistered");
 	sim_finish_access(sim_me->program);
 	sim_destroy_mr(mr);
@@ -94,8 +123,8 @@ int uverbs_alloc_mw(struct uverbs *uverbs, const void *in, void *out)
 {
 	const struct ib_uverbs_alloc_mw *request = in;
 	struct ib_uverbs_alloc_mw_resp *answer = out;
-	struct sim_pd *pd = kernel_find(SIM_PD, request->pd_handle);
-	int ret = pd ? sim_judge_mw(uverbs->device, request->mw_type) : EINVAL;
+	struct sim_pd *pd = uverbs_find(uverbs, SIM_PD, request->pd_handle);
+	int ret = pd ? sim_judge_mw(uverbs->device, request->mw_type) : ENOENT;
 	struct sim_mw *mw;
 
 	if (ret)
@@ -109,11 +138,11 @@ int uverbs_alloc_mw(struct uverbs *uverbs, const void *in, void *out)
 int uverbs_dealloc_mw(struct uverbs *uverbs, const void *in, void *out)
 {
 	const struct ib_uverbs_dealloc_mw *request = in;
-	struct sim_mw *mw = kernel_find(SIM_MW, request->mw_handle);
+	struct sim_mw *mw = uverbs_find(uverbs, SIM_MW, request->mw_handle);
 
-	(void)uverbs, (void)out;
+	(void)out;
 	if (!mw)
-		return EINVAL;
+		return ENOENT;
 	sim_finish_access(sim_me->program);
 	sim_destroy_mw(mw);
 	return 0;
@@ -136,13 +165,13 @@ int uverbs_create_ah(struct uverbs *uverbs, const void *in, void *out)
 		.grh.flow_label = attr->grh.flow_label,
 		.grh.traffic_class = attr->grh.traffic_class,
 	};
-	struct sim_pd *pd = kernel_find(SIM_PD, request->pd_handle);
+	struct sim_pd *pd = uverbs_find(uverbs, SIM_PD, request->pd_handle);
 	int ret;
 
 	memcpy(&path.grh.dgid, attr->grh.dgid, sizeof(path.grh.dgid));
 	if (uverbs->device->traits.iwarp)
 		return EOPNOTSUPP;
-	ret = pd ? sim_check_path(uverbs->device, path.port_num, &path) : EINVAL;
+	ret = pd ? sim_check_path(uverbs->device, path.port_num, &path) : ENOENT;
 	if (!ret && !sim_has_room(uverbs->device, SIM_AH))
 		ret = ENOMEM;
 	if (ret)
@@ -155,11 +184,11 @@ int uverbs_create_ah(struct uverbs *uverbs, const void *in, void *out)
 int uverbs_destroy_ah(struct uverbs *uverbs, const void *in, void *out)
 {
 	const struct ib_uverbs_destroy_ah *request = in;
-	struct sim_ah *ah = kernel_find(SIM_AH, request->ah_handle);
+	struct sim_ah *ah = uverbs_find(uverbs, SIM_AH, request->ah_handle);
 
-	(void)uverbs, (void)out;
+	(void)out;
 	if (!ah)
-		return EINVAL;
+		return ENOENT;
 	sim_destroy_ah(ah);
 	return 0;
 }

@@ -48,12 +48,12 @@ int kernel_post_sends(struct sim_qp *qp)
 int uverbs_post_send(struct uverbs *uverbs, const void *in, void *out)
 {
 	const struct ib_uverbs_post_send *request = in;
-	struct sim_qp *qp = kernel_find(SIM_QP, request->qp_handle);
+	struct sim_qp *qp = uverbs_find(uverbs, SIM_QP, request->qp_handle);
 	int ret;
 
-	(void)uverbs, (void)out;
+	(void)out;
 	if (!qp)
-		return EINVAL;
+		return ENOENT;
 	sim_found();
 	if (qp->state != IBV_QPS_RTS && qp->state != IBV_QPS_ERR)
 		return EINVAL;

@@ -42,19 +42,19 @@ static int create_qp(struct uverbs *uverbs, const struct ib_uverbs_ex_create_qp 
 		     struct sim_qp **qp)
 {
 	struct sim_qp_needs needs = {
-		.send_cq = kernel_find(SIM_CQ, request->send_cq_handle),
-		.recv_cq = kernel_find(SIM_CQ, request->recv_cq_handle),
-		.srq = request->is_srq ? kernel_find(SIM_SRQ, request->srq_handle) : NULL,
+		.send_cq = uverbs_find(uverbs, SIM_CQ, request->send_cq_handle),
+		.recv_cq = uverbs_find(uverbs, SIM_CQ, request->recv_cq_handle),
+		.srq = request->is_srq ? uverbs_find(uverbs, SIM_SRQ, request->srq_handle) : NULL,
 		.type = (enum ibv_qp_type)request->qp_type,
 		.sq_sig_all = request->sq_sig_all,
 		.cap = { request->max_send_wr, request->max_recv_wr, request->max_send_sge,
 			 request->max_recv_sge, request->max_inline_data },
 	};
-	struct sim_pd *pd = kernel_find(SIM_PD, request->pd_handle);
+	struct sim_pd *pd = uverbs_find(uverbs, SIM_PD, request->pd_handle);
 	int ret;
 
 	if (!pd || !needs.send_cq || !needs.recv_cq || (request->is_srq && !needs.srq))
-		return EINVAL;
+		return ENOENT;
 	ret = sim_judge_qp(uverbs->device, needs.type, &needs.cap);
 	if (ret)
 		return ret;
@@ -144,11 +144,10 @@ int uverbs_destroy_qp(struct uverbs *uverbs, const void *in, void *out)
 {
 	const struct ib_uverbs_destroy_qp *request = in;
 	struct ib_uverbs_destroy_qp_resp *answer = out;
-	struct sim_qp *qp = kernel_find(SIM_QP, request->qp_handle);
+	struct sim_qp *qp = uverbs_find(uverbs, SIM_QP, request->qp_handle);
 
-	(void)uverbs;
 	if (!qp || qp->n_groups)
-		return qp ? EBUSY : EINVAL;
+		return qp ? EBUSY : ENOENT;
 	if (sim_is_iwarp(qp)) {
 		sim_fail_qp(qp);
 		sim_lose_connection(qp->endpoint);
@@ -195,13 +194,13 @@ static void translate_path(struct ibv_ah_attr *to, const struct ib_uverbs_qp_des
 int uverbs_modify_qp(struct uverbs *uverbs, const void *in, void *out)
 {
 	const struct ib_uverbs_modify_qp *request = in;
-	struct sim_qp *qp = kernel_find(SIM_QP, request->qp_handle);
+	struct sim_qp *qp = uverbs_find(uverbs, SIM_QP, request->qp_handle);
 	struct ibv_qp_attr attr = { .qp_state = (enum ibv_qp_state)request->qp_state };
 	int ret, mask = (int)request->attr_mask;
 
 	(void)out;
 	if (!qp)
-		return EINVAL;
+		return ENOENT;
 #define COPY(member) attr.member = (__typeof__(attr.member))request->member
 	EACH_ATTRIBUTE(COPY);
 #undef COPY
@@ -233,12 +232,11 @@ int uverbs_query_qp(struct uverbs *uverbs, const void *in, void *out)
 {
 	const struct ib_uverbs_query_qp *request = in;
 	struct ib_uverbs_query_qp_resp *answer = out;
-	const struct sim_qp *qp = kernel_find(SIM_QP, request->qp_handle);
+	const struct sim_qp *qp = uverbs_find(uverbs, SIM_QP, request->qp_handle);
 	const struct ibv_ah_attr *path;
 
-	(void)uverbs;
 	if (!qp)
-		return EINVAL;
+		return ENOENT;
 #define COPY(member) answer->member = (__typeof__(answer->member))qp->attr.member
 	EACH_ATTRIBUTE(COPY);
 #undef COPY

@@ -10,9 +10,9 @@ int uverbs_create_srq(struct uverbs *uverbs, const void *in, void *out)
 {
 	const struct ib_uverbs_create_srq *request = in;
 	struct uverbs_srq_answer *answer = out;
-	struct sim_pd *pd = kernel_find(SIM_PD, request->pd_handle);
+	struct sim_pd *pd = uverbs_find(uverbs, SIM_PD, request->pd_handle);
 	uint32_t max_wr = request->max_wr;
-	int ret = pd ? sim_judge_srq(uverbs->device, &max_wr, request->max_sge) : EINVAL;
+	int ret = pd ? sim_judge_srq(uverbs->device, &max_wr, request->max_sge) : ENOENT;
 	struct sim_srq *srq;
 
 	if (ret)
@@ -49,11 +49,11 @@ int uverbs_modify_srq(struct uverbs *uverbs, const void *in, void *out)
 	const struct ib_uverbs_modify_srq *request = in;
 	const struct ibv_srq_attr attr = { .max_wr = request->max_wr,
 					   .srq_limit = request->srq_limit };
-	struct sim_srq *srq = kernel_find(SIM_SRQ, request->srq_handle);
+	struct sim_srq *srq = uverbs_find(uverbs, SIM_SRQ, request->srq_handle);
 	const struct rxe_modify_srq_cmd *driver = (const void *)(request + 1);
-	int ret = srq ? sim_modify_srq(srq, &attr, (int)request->attr_mask) : EINVAL;
+	int ret = srq ? sim_modify_srq(srq, &attr, (int)request->attr_mask) : ENOENT;
 
-	(void)uverbs, (void)out;
+	(void)out;
 	if (!ret && request->attr_mask & IBV_SRQ_MAX_WR)
 		*(struct mminfo *)(uintptr_t)driver->mmap_info_addr =
 			uverbs_place_of(&srq->queue.ring);
@@ -64,12 +64,12 @@ int uverbs_query_srq(struct uverbs *uverbs, const void *in, void *out)
 {
 	const struct ib_uverbs_query_srq *request = in;
 	struct ib_uverbs_query_srq_resp *answer = out;
-	const struct sim_srq *srq = kernel_find(SIM_SRQ, request->srq_handle);
+	const struct sim_srq *srq = uverbs_find(uverbs, SIM_SRQ, request->srq_handle);
 
 	if (uverbs->device->traits.iwarp)
 		return EOPNOTSUPP; /* soft-iWARP does not say */
 	if (!srq)
-		return EINVAL;
+		return ENOENT;
 	answer->max_wr = srq->queue.max;
 	answer->max_sge = srq->queue.max_sge;
 	answer->srq_limit = srq->limit;
@@ -80,11 +80,10 @@ int uverbs_destroy_srq(struct uverbs *uverbs, const void *in, void *out)
 {
 	const struct ib_uverbs_destroy_srq *request = in;
 	struct ib_uverbs_destroy_srq_resp *answer = out;
-	struct sim_srq *srq = kernel_find(SIM_SRQ, request->srq_handle);
+	struct sim_srq *srq = uverbs_find(uverbs, SIM_SRQ, request->srq_handle);
 
-	(void)uverbs;
 	if (!srq || srq->object.users)
-		return srq ? EBUSY : EINVAL;
+		return srq ? EBUSY : ENOENT;
 	answer->events_reported = srq->object.async_reported;
 	kernel_forget_locks(&srq->object);
 	sim_destroy_srq(srq);

@@ -124,6 +124,39 @@ static int meet_at_barrier(void)
 	return pthread_barrier_destroy(&barrier);
 }
 
+static void leave_late(void *stack)
+{
+	(void)stack;
+	usleep(20000);
+}
+
+static void *leave(void *key)
+{
+	static char *last;
+	char here;
+
+	printf("%s stack\n", !last ? "a" : last == &here ? "the same" : "another");
+	last = &here;
+	pthread_setspecific(*(pthread_key_t *)key, key);
+	return NULL;
+}
+
+/* A thread that has ended gives its stack to the next one, however late its destructors return. */
+static int leave_one_by_one(void)
+{
+	pthread_key_t key;
+	pthread_t thread;
+	int i;
+
+	pthread_key_create(&key, leave_late);
+	for (i = 0; i < 3; i++) {
+		pthread_create(&thread, NULL, leave, &key);
+		pthread_detach(thread);
+		sleep(1);
+	}
+	return 0;
+}
+
 static mtx_t mtx;
 static cnd_t cnd;
 
@@ -345,17 +378,12 @@ static const struct {
 	const char *name;
 	int (*run)(void);
 } programs[] = {
-	{ "time-out", time_out },
-	{ "barrier", meet_at_barrier },
-	{ "c11", wait_as_c11_does },
-	{ "futex", wait_for_futex },
-	{ "shared-semaphore", share_semaphore },
-	{ "any-child", wait_for_any },
-	{ "spawn", spawn_children },
-	{ "popen", run_shells },
-	{ "sigsuspend", wait_as_shells_do },
-	{ "sigwait", wait_for_signals },
-	{ "non-blocking", ask_in_a_loop },
+	{ "time-out", time_out },        { "barrier", meet_at_barrier },
+	{ "leave", leave_one_by_one },   { "c11", wait_as_c11_does },
+	{ "futex", wait_for_futex },     { "shared-semaphore", share_semaphore },
+	{ "any-child", wait_for_any },   { "spawn", spawn_children },
+	{ "popen", run_shells },         { "sigsuspend", wait_as_shells_do },
+	{ "sigwait", wait_for_signals }, { "non-blocking", ask_in_a_loop },
 };
 
 int main(int argc, char **argv)

@@ -245,6 +245,8 @@ static const struct question {
 	{ "windows", ask_windows, 0, 0, "memory windows: what they open, and what ends them" },
 	{ "edges", ask_edges, 0, 0, "accesses at a region's ends, and without a right" },
 	{ "limits", ask_limits, 0, 0, "as much as a device has, and one more" },
+	{ "handles", ask_handles, 0, 0, "handles that name nothing" },
+	{ "paths", ask_paths, 0, 0, "paths and groups that are wrong" },
 	{ "busy", ask_busy, 0, 0, "what is destroyed while another needs it" },
 	{ "terms", ask_terms, 0, 0, "private data that are too long, and calls out of turn" },
 	{ "regions", ask_regions, 0, 0, "what memory is registered with which right" },

@@ -35,12 +35,18 @@ void ask_pieces(struct ends *e, int unused);
 /* edges.c */
 void ask_edges(struct ends *e, int unused);
 
+/* handles.c */
+void ask_handles(struct ends *e, int unused);
+
 /* limits.c */
 void ask_limits(struct ends *e, int unused);
 void ask_busy(struct ends *e, int unused);
 
 /* terms.c */
 void ask_terms(struct ends *e, int unused);
+
+/* paths.c */
+void ask_paths(struct ends *e, int unused);
 
 /* pools.c */
 void ask_pool_recv(struct ends *e, int unused);
