@@ -240,7 +240,7 @@ uint64_t sim_chosen_ns(const struct sim_choice *choice, uint64_t value)
 	enum sim_purpose purpose = SIM_PURPOSE_OF(choice->which);
 
 	if (purpose == SIM_FOR_PACE || purpose == SIM_FOR_THREAD)
-		return SHORTEST_NS << value;
+		return SHORTEST_NS << value % LENGTHS;
 	return value + (purpose == SIM_FOR_LATENESS ? 0 : choice->below);
 }
 
