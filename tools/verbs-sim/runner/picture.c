@@ -243,20 +243,35 @@ static void print_rows(const struct rows *rows, struct lane *lanes, int width,
 	print_choices(result, before_us, 1e18, to);
 }
 
+/* What the programs have printed on stderr themselves. */
+static void print_words(FILE *from, FILE *to)
+{
+	const char *title = "\nOn stderr:\n";
+	char line[400];
+	double us;
+
+	rewind(from);
+	while (fgets(line, sizeof(line), from)) {
+		if (sscanf(line, "[%lf us]", &us) == 1)
+			continue;
+		fprintf(to, "%s%s", title, line);
+		title = "";
+	}
+}
+
 int sim_draw_picture(const struct sim_options *options, const struct sim_result *result, FILE *to)
 {
 	struct lane lanes[MOST_LANES] = { 0 }, *lane;
 	FILE *from = fopen(options->traced, "re");
 	struct rows rows;
 	int n, width;
-	bool all;
 
 	if (!from)
 		return errno;
-	all = read_rows(from, &rows);
-	fclose(from);
-	if (!all)
+	if (!read_rows(from, &rows)) {
+		fclose(from);
 		return ENOMEM;
+	}
 	n = find_lanes(&rows, lanes);
 	count_repeated(&rows, lanes, n);
 	width = n && ALL_LANES / n > LEAST ? ALL_LANES / n : LEAST;
@@ -268,6 +283,8 @@ int sim_draw_picture(const struct sim_options *options, const struct sim_result 
 			fprintf(to, "%12.3f us, %s %s: %s\n", lane->call->us, lane->who,
 				base_name(options, lane->who), lane->call->text);
 	}
+	print_words(from, to);
 	free(rows.all);
+	fclose(from);
 	return 0;
 }
