@@ -90,6 +90,7 @@ def test_a_client_that_fails_for_the_same_reason(messages: int, tmp_path: Path) 
     left, small = shrink(tmp_path, ["--expect", "0:3", *faults], programs)
     assert left[:4] == [2, 3, 1, 2] and small.exit == 3, small.why()
     assert small.command.endswith(f"--fail 1:ibv_post_send:1:RETRY_EXC_ERR -- {LOST} server 1 1 ::: {LOST} client 1 1"), small.command
+    assert "\nOn stderr:\ncompletion: " in (tmp_path / "shrunk.txt").read_text()
     assert again(tmp_path, small).hash == small.hash
 
 
