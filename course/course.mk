@@ -88,6 +88,14 @@ mine-store: ## FILE=mine.c: run the key-value store on your own library, beside 
 	$(call ready,build lab,$(BUILD)/mine/store $(call both,beyond/pubsub-rdma-1 beyond/ping-rdma-1))
 	@lab/run -q -- course/mine/store-beside $(BUILD)/mine/store $(or $(COUNT),1000) $(or $(ROUNDS),5)
 
+scene: ## STAGE=ping-sr-3 SCENE=silent: show what happens when, who does it, in which line (PICTURE=file.html: also drawn); without SCENE: list them
+	$(call needs,STAGE)
+	$(call ready,build,all)
+	@python3 -B -m course.scenes "$(STAGE)" $(SCENE) $(call option,PICTURE,picture)
+
+scenes: all ## write the pages of scenes, docs/scenes
+	@python3 -B -m course.scenes --write
+
 # Figures are in the file itself.
 SLIDES = $(patsubst course/slides/%.md,$(BUILD)/slides/%.html,$(filter-out %-notes.md,$(wildcard course/slides/[0-9]*.md)))
 $(BUILD)/slides/%.html: course/slides/%.md course/slides/template.html $(wildcard docs/figures/*.svg)

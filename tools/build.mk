@@ -6,7 +6,8 @@
 .SECONDEXPANSION:
 
 CC ?= cc
-CFLAGS ?= -O2 -g
+# Each function that is under way is on the stack: for debuggers, and verbs-trace -i.
+CFLAGS ?= -O2 -g -fno-optimize-sibling-calls
 LDFLAGS ?=
 override CPPFLAGS += -I. -Itools -D_GNU_SOURCE
 # In CI (CI=true) a warning ends the build; a newer compiler of yours may warn of more.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The first program of docs/primer.md: one message to an echo server, and back. It ends at the first
- * error, and the kernel then frees what it had. To copy, see echo_client.c.
+ * The first program of docs/primer.md: one message to first_server.c or another echo server, and
+ * back. It ends at the first error, and the kernel then frees what it had. To copy, see echo_client.c.
  *
  *     first_client ADDRESS [PORT]
  */

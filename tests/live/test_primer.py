@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The first program of docs/primer.md, compiled with the line that the page shows, and its server."""
+"""The first programs of docs/primer.md, compiled with the line that the page shows."""
 
 import re
 import subprocess
@@ -11,18 +11,19 @@ from live.table import TOP, Link, over
 
 
 @pytest.fixture(scope="module")
-def first_program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Compiled once: an emulated guest takes some seconds."""
-    line = re.findall(r"^    \$ (cc .*) && lab/run ", (TOP / "docs/primer.md").read_text(), re.MULTILINE)
-    program: Path = tmp_path_factory.mktemp("primer") / "first_client"
-    assert len(line) == 1 and " build/first_client " in line[0]
-    subprocess.run([*line[0].replace("build/first_client", str(program)).split(), "-Werror"], cwd=TOP, check=True, timeout=100)
-    return program
+    line = re.findall(r"^    \$ (for side in server client; do cc .*; done) && lab/run ", (TOP / "docs/primer.md").read_text(), re.MULTILINE)
+    into: Path = tmp_path_factory.mktemp("primer")
+    assert len(line) == 1 and " build/first_$side " in line[0]
+    words = line[0].replace("build/first", f"{into}/first").replace("-Wall", "-Wall -Werror")
+    subprocess.run(["sh", "-ec", words], cwd=TOP, check=True, timeout=100)
+    return into
 
 
 @over()
-def test_the_first_program(run: Run, link: Link, first_program: Path) -> None:
+def test_the_first_programs(run: Run, link: Link, folder: Path) -> None:
     where = (link.address, next_port())
-    s = run("build/examples/plain/echo_server", *where).awaits(": listening")
-    assert "hello, RDMA" in run(str(first_program), *where).ends(0).out
-    s.signal("TERM").ends(0)
+    s = run(str(folder / "first_server"), *where).awaits(": listening")
+    assert run(str(folder / "first_client"), *where).ends(0).out == "'hello, RDMA' came back\n"
+    assert s.ends(0).out == "one message sent back\n"

@@ -9,7 +9,6 @@ from live.conftest import Pair
 from live.processes import Process
 from live.table import Link, Stage, each
 from live.test_stops import CHECK, stages, stop, stop_if_it_runs
-from tools.site import sequence
 
 TRACED = re.compile(r"^[^:]+: +[\d.]+ t\d+ +((?:ibv|rdma)_\w+)\(.*", re.M)
 OF_BOTH = (
@@ -106,17 +105,3 @@ def test_and_after_an_interruption_too(pair: Pair, stage: Stage, link: Link) -> 
     stop_if_it_runs(s, stage, link)
     in_pairs(c, stage)
     in_pairs(s, stage)
-
-
-@each("ping-sr-0")
-def test_the_readme_has_them_in_order(pair: Pair, link: Link) -> None:
-    """Of one message. `make fill` looks up the lines; that each is called then, and nothing else, only a run can tell."""
-    s, c = pair("-c 1", "-T", "-T")
-    c.ends(0)
-    s.ends(0)
-    missing = sequence.NOT_ON_IWARP if link.transport == "iWARP" else ()
-    for program, sides in ((c, ("client",)), (s, ("listener", "agent"))):
-        told = [call.verb for call in sequence.calls() if call.side in sides and call.function not in missing]
-        called = [found[1].removesuffix("_iova2") for found in TRACED.finditer(program.err)]
-        waits = "ibv_poll_cq"  # any number of times
-        assert [verb for before, verb in zip(["", *called], called) if not before == verb == waits] == told

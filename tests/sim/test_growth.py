@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """A server that has served twelve clients, one after the other, holds as much as after two: descriptors, threads, heap and registered
-memory. What a cache or a pool takes, it has taken by then.
+memory. What a cache or a pool takes, it has taken by then. So do both sides of sixty connections, of which each broke.
 
 Contract: at each look no client is there. verbs-sim has the figures from the kernel, its ledger, and calls of malloc(3).
 """
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from running import answers
-from sim.simulation import ADDRESS
+from sim.simulation import ADDRESS, TRANSPORTS
 from sim.test_crowd import MEMBERS, Crowd
 
 FIRST, LAST = 2, 12
@@ -26,3 +28,16 @@ def test_nothing_is_kept_of_a_client(crowd: Crowd, transport: list[str]) -> None
     assert all(client["status"] == 0 for client in states[-1]["programs"][1:]), lines
     first, last = ({key: states[number]["programs"][0][key] for key in HOLDS} for number in (FIRST, LAST))
     assert first == last, f"from {FIRST} to {LAST} clients it grows"
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS.values(), ids=TRANSPORTS)
+def test_nothing_is_kept_of_a_connection(transport: list[str], tmp_path: Path) -> None:
+    """Of sixty, all of one control of the client, each after the one before it broke."""
+    stage, breaks = "beyond/ping-reconnect-2", 60
+    faults = [f"--fail=1:ibv_post_send:{5 * number}:WR_FLUSH_ERR" for number in range(1, breaks + 1)]
+    lines = [f"start {stage}/server -n 0 -a {ADDRESS} --journal {tmp_path}", f"start {stage}/client -a {ADDRESS} -w 900 -D 1000"]
+    lines += [f"until 1 err {number} goes on with message" for number in (10, breaks - 1)]
+    *_, first, last, _ = answers([*lines, "end"], *transport, *faults)
+    for side in (0, 1):
+        one, other = ({key: state["programs"][side][key] for key in HOLDS} for state in (first, last))
+        assert one == other, f"from 10 to {breaks} connections program {side} grows"

@@ -119,6 +119,21 @@ def test_the_queue_pair_of_an_id() -> None:
     assert (made[0]["local"], made[0]["peer"]) == (made[1]["peer"], made[1]["local"])
 
 
+def test_i_names_the_line_of_each_call() -> None:
+    """Also of empty polls, which are shown when a later call is."""
+    made = calls("-i")
+    assert made and not [call for call in made if not call["from"]], made
+    places = [call["from"][0].rpartition("+") for call in made]
+    assert {place[0] for place in places} == {SINNER}
+    command = ["addr2line", "-aie", SINNER, *(place[2] for place in places)]
+    found = subprocess.run(command, cwd=TOP, capture_output=True, text=True, timeout=60, check=True).stdout
+    for call, lines in zip(made, re.split(r"^0x.*\n", found, flags=re.MULTILINE)[1:], strict=True):
+        file, _, number = next(line for line in lines.split("\n") if "infiniband/verbs.h" not in line).partition(" ")[0].rpartition(":")
+        code = "".join((TOP / file).read_text().splitlines(True)[int(number) - 2 : int(number) + 1])  # of a call on several lines, any
+        assert call["call"].partition("_iova")[0] in code, f"{call['call']} is not in {lines}"
+    assert re.search(rf'ibv_poll_cq\(cq2\) = 0, 1 time <.*> from \["{SINNER}\+0x', told("-i"))
+
+
 def test_words_of_e() -> None:
     assert {*re.findall(r" t1 (\w+)\(", told("-e", "create,!channel"))} == {"rdma_create_id", "ibv_create_cq", "rdma_create_qp"}
 

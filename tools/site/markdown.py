@@ -21,6 +21,7 @@ from .sources import NotThere, fence
 FRONT = "README.md"
 # Fenced blocks and code spans hold no links.
 VERBATIM = re.compile(r"(^(`{3,}|~{3,}).*?^\2[`~]*$|(`+)(?!`).+?(?<!`)\3(?!`))", re.MULTILINE | re.DOTALL)
+LINE = re.compile(r"L\d+")  # of a source, on a forge
 TARGET = re.compile(r"\]\(([^)\s]+)\)")
 
 
@@ -68,7 +69,7 @@ class Pages:
             self.shown.add(wanted)
             wanted = f"sources/{wanted}.md"
         relative = os.path.relpath(wanted, posixpath.dirname(page) or ".")
-        return relative + (f"#{anchor}" if anchor else "")
+        return relative + (f"#{anchor}" if anchor and not LINE.fullmatch(anchor) else "")
 
     def convert(self, page: str, text: str) -> str:
         """The text of a page, as Sphinx gets it."""

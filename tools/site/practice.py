@@ -12,7 +12,7 @@ from course import bug
 from course.exercises import EXERCISES
 from tools.folders import folder
 
-from . import counted, prototypes, sequence, symptoms
+from . import counted, prototypes, symptoms
 from .pages import EXERCISE_PAGES, TOP
 from .sources import NotThere
 
@@ -77,22 +77,11 @@ def live() -> str:
     return "| file | shows |\n|---|---|\n" + "".join(f"| `{file.name}` | {says(file)} |\n" for file in files)
 
 
-def silence() -> str:
-    """What docs/reliability.md says of silence, which the READMEs of the stages that solve it show, too."""
-    section = (TOP / "docs/reliability.md").read_text().partition("\n## Silence\n")[2].partition("\n## ")[0]
-    rows = [line for line in section.splitlines() if line.startswith("|")]
-    if not rows:
-        raise NotThere("docs/reliability.md has no table of silence")
-    return "\n".join(rows) + "\n"
-
-
 TABLES: dict[str, Callable[[], str]] = {
     "exercises": exercises,
     "bugs": bugs,
     "live": live,
     "examples": counted.examples,
-    "sequence": sequence.table,
-    "silence": silence,
     **symptoms.TABLES,
 }
 

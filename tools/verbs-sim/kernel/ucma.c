@@ -54,14 +54,6 @@ static const struct row {
 #define COMMANDS    (sizeof(commands) / sizeof(commands[0]))
 #define MOST_LENGTH 1024 /* bytes of a request, or of an answer */
 
-int ucma_find(const struct ucma *ucma, uint32_t id, struct sim_endpoint **endpoint)
-{
-	*endpoint = kernel_find(SIM_ENDPOINT, id);
-	if (!*endpoint)
-		return ENOENT;
-	return (*endpoint)->channel == ucma->channel ? 0 : EINVAL;
-}
-
 bool ucma_has_command(const char *name)
 {
 	size_t i;

@@ -5,6 +5,7 @@
  */
 #ifndef VERBS_SIM_KERNEL_UCMA_H
 #define VERBS_SIM_KERNEL_UCMA_H
+#include <errno.h>
 #include <netinet/in.h> /* before linux/in.h, which the kernel's headers include */
 
 /* librdmacm's header and the kernel's both have these names. */
@@ -54,7 +55,13 @@ struct ucma {
  * Finds the id of this number. Returns 0, ENOENT if the program has none, or EINVAL if it belongs to
  * another channel than the one that the command was written to.
  */
-int ucma_find(const struct ucma *ucma, uint32_t id, struct sim_endpoint **endpoint);
+static inline int ucma_find(const struct ucma *ucma, uint32_t id, struct sim_endpoint **endpoint)
+{
+	*endpoint = kernel_find(SIM_ENDPOINT, id);
+	if (!*endpoint)
+		return ENOENT;
+	return (*endpoint)->channel == ucma->channel ? 0 : EINVAL;
+}
 
 typedef int ucma_command(struct ucma *ucma, const void *in, void *out);
 

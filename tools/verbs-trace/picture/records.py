@@ -44,6 +44,7 @@ class Call:
     times: int = 0
     returned: dict[str, Any] = field(default_factory=dict)  # pointer, qp_num
     unfinished: bool = False
+    callers: list[str] = field(default_factory=list)  # with -i, the innermost first: OBJECT+OFFSET
 
     @property
     def end(self) -> int:
@@ -105,6 +106,7 @@ def _call(record: dict[str, Any], process: Process) -> Call:
         times=_number(record, "times", 0),
         returned={k: record[k] for k in ("pointer", "qp_num") if k in record},
         unfinished="unfinished" in record,
+        callers=[str(one) for one in record.get("from", [])],
     )
 
 

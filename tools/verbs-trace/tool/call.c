@@ -17,6 +17,7 @@
 #include <infiniband/verbs.h>
 
 #include "verbs-trace/tool/call.h"
+#include "verbs-trace/tool/callers.h"
 #include "verbs-trace/tool/guard.h"
 #include "verbs-trace/tool/settings.h"
 
@@ -246,6 +247,14 @@ struct out *call_result(struct call *call)
 	return call->out;
 }
 
+static void show_callers(struct out *out)
+{
+	struct callers callers;
+
+	callers_note(&callers);
+	callers_show(out, &callers);
+}
+
 void call_done(struct call *call)
 {
 	struct out *out = call->out;
@@ -262,6 +271,8 @@ void call_done(struct call *call)
 		out_raw(out, "%s\"took_ns\":%" PRIu64, out->comma ? "," : "", took);
 	else
 		out_raw(out, " <" SECONDS ">", IN_SECONDS(took));
+	if (settings.callers)
+		show_callers(out);
 	line_end(out);
 	call->out = NULL;
 }

@@ -37,6 +37,7 @@ static void usage(FILE *file)
 	      "  -e WORDS    print only verbs with one of these words in their names, such as\n"
 	      "              -e create,modify,post; a word that begins with ! leaves verbs out\n"
 	      "  -f          also trace child processes, and programs that these execute\n"
+	      "  -i          also print which functions led to a call, as OBJECT+OFFSET for addr2line(1)\n"
 	      "  -j          print JSON, one object on each line (tools/verbs-trace/json.md)\n"
 	      "  -k          print only what follows the first error\n"
 	      "  -l LABEL    begin each line with LABEL and a colon\n"
@@ -238,7 +239,7 @@ int main(int argc, char **argv)
 
 	if (argc > 1 && !strcmp(argv[1], "--html"))
 		return draw(argv);
-	while ((option = getopt_long(argc, argv, "+ce:fhjkl:no:pqs:wV", names, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, "+ce:fhijkl:no:pqs:wV", names, NULL)) != -1) {
 		status = read_option(option);
 		if (status)
 			return status < 0 ? 0 : status;

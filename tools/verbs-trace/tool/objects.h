@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "verbs-trace/tool/callers.h"
 #include "verbs-trace/tool/out.h"
 #include "verbs.h"
 
@@ -57,6 +58,7 @@ struct object {
 	_Atomic bool polled_since_event, polled_since_armed, at_risk;
 	_Atomic uint64_t empty, empty_since, empty_until; /* empty polls that were not shown yet */
 	_Atomic int empty_thread, empty_tid;              /* which thread began them */
+	struct callers empty_from;                        /* with -i: where it did that */
 	_Atomic bool told;                                /* only one accusation of each kind */
 
 	_Atomic uint64_t got, acked; /* events */

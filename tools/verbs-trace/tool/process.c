@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "verbs-trace/tool/call.h"
+#include "verbs-trace/tool/callers.h"
 #include "verbs-trace/tool/guard.h"
 #include "verbs-trace/tool/settings.h"
 #include "verbs-trace/tool/watch.h"
@@ -197,6 +198,8 @@ static __attribute__((constructor)) void begin(void)
 		forget_us();
 	process = getpid();
 	choose_verbs();
+	if (settings.callers)
+		callers_prepare();
 	sink_open();
 	real_function(VERB_ibv_get_async_event); /* not to be looked up in a signal handler */
 	real_function(VERB_ibv_ack_async_event);

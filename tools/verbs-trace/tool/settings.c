@@ -14,9 +14,9 @@ static const struct {
 	char letter;
 	bool *flag;
 } flags[] = {
-	{ 'c', &settings.summary },     { 'f', &settings.follow }, { 'j', &settings.json },
-	{ 'k', &settings.after_error }, { 'n', &settings.nested }, { 'p', &settings.decode_wire },
-	{ 'q', &settings.quiet },       { 'w', &settings.waits },
+	{ 'c', &settings.summary },     { 'f', &settings.follow },      { 'i', &settings.callers },
+	{ 'j', &settings.json },        { 'k', &settings.after_error }, { 'n', &settings.nested },
+	{ 'p', &settings.decode_wire }, { 'q', &settings.quiet },       { 'w', &settings.waits },
 };
 
 static void read_one(char letter, const char *value)

@@ -20,6 +20,7 @@
 struct settings {
 	bool summary;      /* -c */
 	bool follow;       /* -f */
+	bool callers;      /* -i */
 	bool json;         /* -j */
 	bool after_error;  /* -k */
 	bool nested;       /* -n */

@@ -27,6 +27,8 @@ static void count_empty(struct call *call, struct object *cq)
 		cq->empty_since = call->began;
 		cq->empty_thread = call->thread->number;
 		cq->empty_tid = call->thread->tid;
+		if (settings.callers)
+			callers_note(&cq->empty_from);
 	}
 	atomic_store_explicit(&cq->empty_until, call->ended, memory_order_relaxed);
 	relaxed_set(&untold, true);
@@ -37,6 +39,7 @@ static void tell(struct object *cq)
 	struct thread poller = { .number = cq->empty_thread, .tid = cq->empty_tid };
 	uint64_t since = cq->empty_since, until = cq->empty_until;
 	uint64_t times = atomic_exchange(&cq->empty, 0), took = until > since ? until - since : 0;
+	struct callers from = cq->empty_from;
 	struct out *out;
 
 	if (!times)
@@ -50,6 +53,7 @@ static void tell(struct object *cq)
 	else
 		out_raw(out, "(cq%u) = 0, %" PRIu64 " time%s <" SECONDS ">", cq->number, times,
 			times == 1 ? "" : "s", IN_SECONDS(took));
+	callers_show(out, &from);
 	line_end(out);
 }
 

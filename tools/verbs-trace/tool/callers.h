@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * verbs-trace, the tool: where a call comes from, for -i: the functions that led to it, innermost first.
+ */
+#ifndef VERBS_TRACE_TOOL_CALLERS_H
+#define VERBS_TRACE_TOOL_CALLERS_H
+#include "verbs-trace/tool/out.h"
+
+#define CALLERS_MOST 24
+
+struct callers {
+	void *addresses[CALLERS_MOST];
+	int n; /* 0: unknown */
+};
+
+/* Loads what the unwinder needs. At the start of the process, because it may allocate memory. */
+void callers_prepare(void);
+
+/* Notes where the calling thread is. Async-signal-safe after callers_prepare(). */
+void callers_note(struct callers *callers);
+
+/* Shows them, without the tool's own functions: nothing if they are unknown. */
+void callers_show(struct out *out, const struct callers *callers);
+
+#endif
