@@ -3,6 +3,7 @@
  * Entering a call: it is counted, noted, traced, made to fail if that was asked for, and other
  * threads may go on. See call.h.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <execinfo.h>
 #include <signal.h>
@@ -71,6 +72,8 @@ int sim_enter(const char *name, const int *ways)
 	sim_note(name, (uint64_t)(sim_me - sim_world->threads));
 	sim_count(name);
 	ret = sim_commit_fault(name, ways);
+	if (*ways && !sim_in_verb && islower((unsigned char)*name)) /* the program's own */
+		sim_cover_call(name, ret);
 	show_output();
 	sim_point();
 	sim_run_handlers();
@@ -137,7 +140,7 @@ void sim_found(void)
 
 void sim_lose_processor(void)
 {
-	if (!sim_random(LOSES_PROCESSOR))
+	if (sim_rarely(LOSES_PROCESSOR))
 		sim_sleep(NULL, 0, sim_world->now_ns + sim_random(LOST_NS));
 }
 

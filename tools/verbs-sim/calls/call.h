@@ -68,6 +68,9 @@ struct ibv_wc;
 void sim_trace_request(uint64_t length, int num_sge, unsigned int flags, int place);
 void sim_trace_completion(const struct ibv_wc *wc);
 
+/* For the picture of --shrink: a row for such a call after all, if it is the program's own. */
+void sim_trace_step(const char *name, const char *found);
+
 /* For the error of a call that has failed: errno is 0 if the call does not say why. */
 static inline void sim_set_errno(int error)
 {

@@ -197,6 +197,9 @@ bool sim_is_program(uintptr_t place);
 /* Returns the program's own code, which the caller must not free. */
 const uint8_t *sim_program_code(size_t *size);
 
+/* ---- claims.c: what a program says by verbs-sim/verbs_sim.h; returns false if it is not that ---- */
+bool sim_hear_claim(unsigned long request, const void *argument);
+
 /* ---- spin.c: loops that wait for memory to change, and make no call ---- */
 
 /*

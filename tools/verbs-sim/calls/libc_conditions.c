@@ -55,21 +55,29 @@ EXPORTED int pthread_cond_clockwait(pthread_cond_t *cond, pthread_mutex_t *mutex
 	return wait_until(cond, mutex, sim_deadline_at(until));
 }
 
+#define NO_ONE ": no one"
+
 EXPORTED int pthread_cond_signal(pthread_cond_t *cond)
 {
+	bool wakes;
+
 	if (!sim_me)
 		return REAL(pthread_cond_signal)(cond);
-	sim_signal(sim_me->program, cond);
+	wakes = sim_signal(sim_me->program, cond);
+	sim_trace_step("pthread_cond_signal", wakes ? "" : NO_ONE);
 	sim_pass("pthread_cond_signal");
 	return 0;
 }
 
 EXPORTED int pthread_cond_broadcast(pthread_cond_t *cond)
 {
+	int n = 0;
+
 	if (!sim_me)
 		return REAL(pthread_cond_broadcast)(cond);
 	while (sim_signal(sim_me->program, cond))
-		;
+		n++;
+	sim_trace_step("pthread_cond_broadcast", n ? "" : NO_ONE);
 	sim_pass("pthread_cond_broadcast");
 	return 0;
 }

@@ -102,6 +102,6 @@ EXPORTED ssize_t getrandom(void *buf, size_t buflen, unsigned int flags)
 	if (!sim_me)
 		return REAL(getrandom)(buf, buflen, flags);
 	for (i = 0; i < buflen; i++)
-		byte[i] = (uint8_t)sim_random(256);
+		byte[i] = sim_random_byte(sim_me->program);
 	return (ssize_t)buflen;
 }

@@ -18,6 +18,7 @@ bool sim_block_on_lock(const void *lock, uint64_t deadline_ns)
 {
 	const void *const awaited[] = { lock, sim_shared_lock };
 
+	sim_trace_step(sim_me->call, ": waits");
 	return sim_block_for(awaited, sim_world->shares_locks ? 2 : 1, deadline_ns);
 }
 

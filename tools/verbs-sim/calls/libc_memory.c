@@ -61,6 +61,7 @@ bool sim_fails_of_program(const char *name, int way, const void *caller)
 		return false;
 	sim_count(name);
 	way = sim_commit_fault(name, ways);
+	sim_cover_call(name, way);
 	if (way)
 		sim_set_errno(way);
 	return way;

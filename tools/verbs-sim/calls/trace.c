@@ -11,6 +11,7 @@
 #include <infiniband/verbs.h>
 
 #include "verbs-sim/calls/call.h"
+#include "verbs-sim/device/device.h"
 
 __thread int sim_inside, sim_in_verb;
 
@@ -47,31 +48,19 @@ void sim_trace_request(uint64_t length, int num_sge, unsigned int flags, int pla
 		  flags & IBV_SEND_SIGNALED ? ", signaled" : "");
 }
 
-static const char *name_of(enum ibv_wc_opcode opcode)
+void sim_trace_step(const char *name, const char *found)
 {
-	switch (opcode) {
-	case IBV_WC_SEND:
-		return "SEND";
-	case IBV_WC_RDMA_WRITE:
-		return "RDMA_WRITE";
-	case IBV_WC_RDMA_READ:
-		return "RDMA_READ";
-	case IBV_WC_RECV:
-		return "RECV";
-	case IBV_WC_RECV_RDMA_WITH_IMM:
-		return "RECV_RDMA_WITH_IMM";
-	case IBV_WC_BIND_MW:
-		return "BIND_MW";
-	case IBV_WC_LOCAL_INV:
-		return "LOCAL_INV";
-	default:
-		return "atomic";
-	}
+	char text[80];
+
+	if (!sim_world->draws || sim_in_verb || sim_inside)
+		return;
+	snprintf(text, sizeof(text), "%s%s", name, found);
+	trace("", text);
 }
 
 void sim_trace_completion(const struct ibv_wc *wc)
 {
-	sim_trace("completion %s, status %d", name_of(wc->opcode), wc->status);
+	sim_trace("completion %s, status %d", sim_opcode_name(wc->opcode), wc->status);
 }
 
 void sim_count(const char *name)

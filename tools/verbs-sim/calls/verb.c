@@ -70,6 +70,8 @@ int sim_begin_verb(const char *name, int usual, const void *caller, const char *
 	sim_enter_verb(name, format, arguments);
 	va_end(arguments);
 	way = sim_commit_fault_of(name, ways);
+	if (usual)
+		sim_cover_call(name, way);
 	if (way) {
 		sim_in_verb--;
 		sim_set_errno(way);
@@ -83,6 +85,8 @@ void sim_end_verb(bool failed)
 
 	if (--sim_in_verb || !sim_me || !failed)
 		return;
+	if (saved != EAGAIN || !strstr(sim_me->call, "_event")) /* it has only found none */
+		sim_cover("failed %s", sim_me->call);
 	sim_trace("%s", strerrorname_np(saved) ? strerrorname_np(saved) : "failed");
 	errno = saved;
 }

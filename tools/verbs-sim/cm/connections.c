@@ -155,7 +155,7 @@ static void lose(struct sim_endpoint *endpoint)
 		sim_establish(endpoint);
 	endpoint->state = SIM_CM_ENDED;
 	endpoint->was_connected = tell;
-	if (qp && !TAILQ_EMPTY(&qp->sends) && !sim_random(4))
+	if (qp && !TAILQ_EMPTY(&qp->sends) && sim_rarely(4))
 		sim_post_async(qp->pd->context, IBV_EVENT_QP_FATAL, &qp->object);
 	fail_qp_of(endpoint);
 	if (tell)

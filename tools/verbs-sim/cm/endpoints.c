@@ -146,6 +146,8 @@ static struct sim_cm_event *create_event(struct sim_endpoint *about, enum rdma_c
 	event->type = type;
 	event->status = status;
 	event->terms = *terms;
+	sim_cover_event(about->object.program, "CM", sim_cm_event_name(type), status);
+	sim_trace_event(about->object.program, "%s comes", sim_cm_event_name(type));
 	return event;
 }
 

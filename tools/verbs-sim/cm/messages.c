@@ -39,6 +39,8 @@ static void create_request(struct sim_endpoint *client, struct sim_endpoint *lis
 
 	event->head.about = &listener->object;
 	event->type = RDMA_CM_EVENT_CONNECT_REQUEST;
+	sim_cover_event(listener->object.program, "CM", sim_cm_event_name(event->type), false);
+	sim_trace_event(listener->object.program, "%s comes", sim_cm_event_name(event->type));
 	event->request = request;
 	event->terms = request->wanted;
 	sim_receive_terms(listener, &event->terms, least);

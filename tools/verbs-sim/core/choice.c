@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Which threads can run, as what they await has changed or they got a signal; which of them goes on,
- * and which of the tasks that are due is done: by the strategy of the run. See schedule.h.
+ * Which threads can run, which of them goes on, and which of the tasks that are due is done: by the
+ * strategy of the run, or as it was recorded of another run. See schedule.h.
  */
+#include "verbs-sim/core/chance.h"
 #include "verbs-sim/core/schedule.h"
 
 __thread struct sim_thread *sim_me;
@@ -13,7 +14,7 @@ uint64_t sim_wakes_ns(const struct sim_thread *thread)
 								       : thread->deadline_ns;
 }
 
-static bool can_run(const struct sim_thread *thread)
+bool sim_can_run(const struct sim_thread *thread)
 {
 	if (thread->program->stopped)
 		return false;
@@ -22,13 +23,18 @@ static bool can_run(const struct sim_thread *thread)
 	return thread->state == SIM_THREAD_READY;
 }
 
+uint64_t sim_ready_since_ns(const struct sim_thread *thread)
+{
+	return thread->state == SIM_THREAD_ASLEEP ? sim_wakes_ns(thread) : thread->ready_ns;
+}
+
 /* Lists those that can run now. Returns how many they are. */
 static uint32_t list_threads(uint16_t *numbers)
 {
 	uint32_t i, found = 0;
 
 	for (i = 0; i < sim_world->n_threads; i++) {
-		if (can_run(&sim_world->threads[i]))
+		if (sim_can_run(&sim_world->threads[i]))
 			numbers[found++] = (uint16_t)i;
 	}
 	return found;
@@ -58,7 +64,7 @@ static void find_any(struct sim_thread **thread, struct sim_task **task)
 	*task = NULL;
 	if (!(threads + tasks))
 		return;
-	number = sim_random(threads + tasks);
+	number = sim_draw(threads + tasks);
 	if (number < threads) {
 		*thread = &sim_world->threads[can[number]];
 		return;
@@ -69,16 +75,14 @@ static void find_any(struct sim_thread **thread, struct sim_task **task)
 
 /* ---- By priorities ---- */
 
-#define IN_A_ROW 10000 /* a thread that goes on more often polls, and the others must run, too */
-
 void sim_choose_strategy(bool by_priority)
 {
 	uint32_t i, changes;
 
 	sim_world->by_priority = by_priority;
-	changes = by_priority ? sim_random(SIM_MOST_CHANGES + 1) : 0;
+	changes = by_priority ? sim_draw(SIM_MOST_CHANGES + 1) : 0;
 	for (i = 0; i < changes; i++)
-		sim_world->changes[i] = 1 + sim_random(16u << sim_random(16));
+		sim_world->changes[i] = 1 + sim_draw(16u << sim_draw(16));
 }
 
 static void change_priority(void)
@@ -90,8 +94,8 @@ static void change_priority(void)
 		if (sim_world->changes[i] == sim_world->points)
 			sim_me->priority = i;
 	}
-	if (++sim_world->in_turn > IN_A_ROW)
-		sim_me->priority = sim_random(SIM_LOWEST);
+	if (sim_world->in_turn > SIM_IN_A_ROW)
+		sim_me->priority = sim_draw(SIM_LOWEST);
 }
 
 /* Finds the first of the greatest priority among those that can run; both NULL: none can. */
@@ -103,7 +107,7 @@ static void find_greatest(struct sim_thread **thread, struct sim_task **task)
 	*thread = NULL;
 	*task = NULL;
 	for (i = 0; i < sim_world->n_threads; i++) {
-		if (can_run(&sim_world->threads[i]) &&
+		if (sim_can_run(&sim_world->threads[i]) &&
 		    (!*thread || sim_world->threads[i].priority > (*thread)->priority))
 			*thread = &sim_world->threads[i];
 	}
@@ -115,131 +119,111 @@ static void find_greatest(struct sim_thread **thread, struct sim_task **task)
 		*thread = NULL;
 }
 
+/* ---- As recorded ---- */
+
+/* Whoever was ready first. The thread that has the turn, before: it goes on until it sleeps. */
+static struct sim_thread *find_usual_thread(void)
+{
+	struct sim_thread *thread, *first = NULL, *running = sim_world->running;
+	uint32_t i;
+
+	if (running->state == SIM_THREAD_READY && !running->program->stopped &&
+	    sim_world->in_turn <= SIM_IN_A_ROW)
+		return running;
+	for (i = 0; i < sim_world->n_threads; i++) {
+		thread = &sim_world->threads[i];
+		if (sim_can_run(thread) &&
+		    (!first || sim_ready_since_ns(thread) < sim_ready_since_ns(first)))
+			first = thread;
+	}
+	return first;
+}
+
+static void find_usual(struct sim_thread **thread, struct sim_task **task)
+{
+	*task = sim_first_task();
+	*thread = *task ? NULL : find_usual_thread();
+}
+
+/* Returns false if who has this name cannot go on now. */
+static bool find_named(uint64_t name, struct sim_thread **thread, struct sim_task **task)
+{
+	uint32_t i;
+
+	for (i = 0; i < sim_world->n_threads && !SIM_KIND_OF(name); i++) {
+		*thread = &sim_world->threads[i];
+		if ((*thread)->actor.name == name && sim_can_run(*thread))
+			return true;
+	}
+	*thread = NULL;
+	for (*task = sim_first_task(); *task && (*task)->actor.name != name;)
+		*task = TAILQ_NEXT(*task, link);
+	return *task;
+}
+
+static void record_next(const struct sim_thread *thread, const struct sim_task *task)
+{
+	struct sim_choice choice = { .who = sim_world->acted.name,
+				     .act = sim_world->acted.acts,
+				     .which = SIM_CHOICE_NEXT };
+	struct sim_thread *usual;
+	struct sim_task *usual_task;
+
+	find_usual(&usual, &usual_task);
+	if (!thread && !task)
+		thread = sim_world->running;
+	if (task ? task == usual_task : !usual_task && thread == usual)
+		return;
+	choice.value = task ? task->actor.name : thread->actor.name;
+	sim_record(&choice);
+}
+
+static void repeat_next(struct sim_thread **thread, struct sim_task **task)
+{
+	const struct sim_choice *choice = sim_find_choice(&sim_world->acted, SIM_CHOICE_NEXT);
+
+	*thread = NULL;
+	if (!choice || !find_named(choice->value, thread, task))
+		find_usual(thread, task);
+}
+
 /* ---- By the strategy of the run ---- */
 
 void sim_find_next(struct sim_thread **thread, struct sim_task **task)
 {
+	if (sim_world->repeats) {
+		repeat_next(thread, task);
+		return;
+	}
 	if (sim_world->by_priority)
 		find_greatest(thread, task);
 	else
 		find_any(thread, task);
+	if (sim_world->records && (*thread || *task))
+		record_next(*thread, *task);
 }
 
 struct sim_task *sim_find_task(void)
 {
 	uint32_t tasks = UINT32_MAX, number;
+	struct sim_task *task;
 
 	nth_task(&tasks);
 	if (!tasks)
 		return NULL;
-	number = sim_random(tasks + 1);
-	return number < tasks ? nth_task(&number) : NULL;
+	number = sim_draw(tasks + 1);
+	task = number < tasks ? nth_task(&number) : NULL;
+	if (sim_world->records)
+		record_next(NULL, task);
+	return task;
 }
 
 bool sim_may_others_run(void)
 {
+	if (sim_world->repeats)
+		return true;
 	if (!sim_world->by_priority)
-		return !sim_random(sim_world->preempt);
+		return !sim_draw(sim_world->preempt);
 	change_priority();
 	return true;
-}
-
-/* ---- Waking: by what a thread awaits ---- */
-
-/* Each has an address of the world, so that it is the same in all processes. */
-const char *const sim_any_file = (const char *)SIM_WORLD_ADDRESS + 1;
-const char *const sim_memory = (const char *)SIM_WORLD_ADDRESS + 2;
-const char *const sim_shared_lock = (const char *)SIM_WORLD_ADDRESS + 3;
-
-static bool awaits(const struct sim_thread *thread, const void *what)
-{
-	int i;
-
-	for (i = 0; i < thread->n_awaited; i++) {
-		if (thread->awaited[i] == what)
-			return true;
-	}
-	return false;
-}
-
-static void wake_thread(struct sim_thread *thread)
-{
-	if (!thread->woken)
-		thread->ready_ns = sim_world->now_ns + sim_near_ns(thread->pace_ns);
-	thread->woken = true;
-}
-
-static void wake(const struct sim_program *program, const void *awaited, bool descriptor)
-{
-	struct sim_thread *thread = sim_world->threads;
-
-	for (; thread < sim_world->threads + sim_world->n_threads; thread++) {
-		if (thread->state != SIM_THREAD_ASLEEP || (program && thread->program != program))
-			continue;
-		if (awaits(thread, awaited) || (descriptor && !thread->n_awaited))
-			wake_thread(thread);
-	}
-}
-
-void sim_wake(const struct sim_program *program, const void *awaited)
-{
-	wake(program, awaited, false);
-}
-
-void sim_wake_descriptor(const struct sim_program *program, const void *awaited)
-{
-	wake(program, awaited, true);
-}
-
-/* Any of them, by chance: POSIX does not say which. */
-bool sim_signal(const struct sim_program *program, const void *condition)
-{
-	struct sim_thread *thread = sim_world->threads, *chosen = NULL;
-	uint32_t found = 0;
-
-	for (; thread < sim_world->threads + sim_world->n_threads; thread++) {
-		if (thread->program == program && thread->condition == condition &&
-		    !thread->signalled && !sim_random(++found))
-			chosen = thread;
-	}
-	if (!chosen)
-		return false;
-	chosen->signalled = true;
-	wake_thread(chosen);
-	return true;
-}
-
-/* ---- Waking: by a signal ---- */
-
-static bool is_alive(const struct sim_thread *thread)
-{
-	return thread->state != SIM_THREAD_UNUSED && thread->state != SIM_THREAD_ENDED;
-}
-
-/*
- * The main thread, if it does not block the signal; if all do, the main thread, too, and then it
- * stays pending.
- */
-static struct sim_thread *receiver_of(struct sim_program *program, int number)
-{
-	uint64_t bit = 1ull << (number - 1);
-	struct sim_thread *thread;
-
-	if (!(program->main_thread->blocked_signals & bit) && is_alive(program->main_thread))
-		return program->main_thread;
-	for (thread = sim_world->threads; thread < sim_world->threads + sim_world->n_threads;
-	     thread++) {
-		if (thread->program == program && is_alive(thread) &&
-		    !(thread->blocked_signals & bit))
-			return thread;
-	}
-	return program->main_thread;
-}
-
-void sim_send_signal(struct sim_program *program, int number)
-{
-	struct sim_thread *thread = receiver_of(program, number);
-
-	thread->pending_signals |= 1ull << (number - 1);
-	wake_thread(thread);
 }

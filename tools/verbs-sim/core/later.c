@@ -3,6 +3,7 @@
  * Tasks and timeouts: a heap of times, and the tasks whose time has come, in the order in which
  * they were scheduled. So nothing is searched among all that waits. See schedule.h.
  */
+#include "verbs-sim/core/chance.h"
 #include "verbs-sim/core/schedule.h"
 
 /* ---- The heap: the earliest is at place 1, and no child is earlier than its parent ---- */
@@ -110,6 +111,8 @@ void sim_schedule(struct sim_task *task, uint64_t due_ns)
 		return;
 	}
 	task->scheduled = true;
+	if (!task->actor.name && (sim_world->records || sim_world->repeats))
+		sim_name_task(task);
 	task->order = ++sim_world->n_scheduled;
 	task->priority = sim_new_priority();
 	await_time(&task->due, due_ns);

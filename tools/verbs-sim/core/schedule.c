@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "verbs-sim/core/chance.h"
 #include "verbs-sim/core/schedule.h"
 
 #define HELD_UP    16    /* one of this many preemptions is a long one: */
@@ -56,8 +57,11 @@ struct sim_thread *sim_new_thread(struct sim_program *program, enum sim_thread_s
 	thread->state = state;
 	thread->program = program;
 	thread->number = program->n_threads++;
+	sim_name_thread(thread);
 	thread->priority = sim_new_priority();
-	thread->pace_ns = sim_new_pace_ns();
+	sim_act_as(&thread->actor);
+	thread->pace_ns = sim_new_pace_ns(thread);
+	sim_end_task();
 	return thread;
 }
 
@@ -121,7 +125,9 @@ static void do_task(struct sim_task *task)
 {
 	sim_cancel(task);
 	sim_note("task", task->kind);
+	sim_begin_task(task);
 	sim_do_task(task);
+	sim_end_task();
 }
 
 /*
@@ -164,6 +170,8 @@ static bool let_others_run(void)
 	if (next == sim_me)
 		return false;
 	sim_world->in_turn = 0;
+	if (sim_me->state == SIM_THREAD_READY)
+		sim_me->ready_ns = sim_world->now_ns;
 	sim_note("turn", next->program ? (uint64_t)(next - sim_world->threads) : 0);
 	give_turn_to(next);
 	sim_await_turn(sim_me);
@@ -175,31 +183,51 @@ static bool let_others_run(void)
  * and would give its turn back at once. Not before all have started: whoever starts when all before
  * it sleep would find a server that is held up, and does not listen yet.
  */
-static void hold_up(void)
+static void hold_up(uint64_t ns)
 {
 	static const char nothing; /* that anyone would wake */
 
 	sim_me->program->preemptions++;
-	sim_sleep_for(&nothing, sim_world->now_ns + sim_random(HELD_UP_NS));
+	sim_sleep_for(&nothing, sim_world->now_ns + ns);
+}
+
+/* Returns for how long this thread is held up at this call, where others may run; 0: it is not. */
+static uint64_t draw_hold(void)
+{
+	uint64_t ns;
+
+	if (sim_world->repeats)
+		return sim_repeat_hold();
+	if (!sim_world->busy || sim_draw(HELD_UP) || find_new_thread())
+		return 0;
+	ns = sim_draw(HELD_UP_NS);
+	sim_record_hold(ns);
+	return ns;
 }
 
 void sim_point(void)
 {
+	uint64_t ns;
+
+	sim_begin_act(&sim_me->actor);
+	sim_world->in_turn++;
 	if (__atomic_load_n(&sim_world->runner_is_needed, __ATOMIC_ACQUIRE) ||
-	    sim_me->program->stopped)
+	    sim_me->program->stopped || sim_world->now_ns > sim_world->patience_ns)
 		sim_me->program->preemptions += let_others_run();
 	else if (!sim_may_others_run())
 		do_some_tasks();
-	else if (!sim_world->busy || sim_random(HELD_UP) || find_new_thread())
-		sim_me->program->preemptions += let_others_run();
+	else if ((ns = draw_hold()))
+		hold_up(ns);
 	else
-		hold_up();
+		sim_me->program->preemptions += let_others_run();
 }
 
 bool sim_pass_on(void)
 {
-	struct sim_thread *next = choose();
+	struct sim_thread *next;
 
+	sim_begin_act(&sim_world->running->actor);
+	next = choose();
 	give_turn_to(next);
 	return next != &sim_world->runner;
 }
@@ -227,6 +255,7 @@ void sim_sleep(const void *const *awaited, int n, uint64_t deadline_ns)
 	sim_me->woken = sim_me->pending_signals != 0;
 	sim_me->ready_ns = sim_world->now_ns;
 	sim_me->state = SIM_THREAD_ASLEEP;
+	sim_begin_act(&sim_me->actor);
 	let_others_run();
 	sim_me->state = SIM_THREAD_READY;
 	sim_me->program->runs++;

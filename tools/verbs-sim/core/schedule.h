@@ -97,8 +97,15 @@ struct sim_task *sim_first_task(void);
 
 /* ---- Choosing, for schedule.c ---- */
 
+#define SIM_IN_A_ROW \
+	10000 /* a thread that goes on more often polls, and the others must run, too */
+
 /* When a thread that sleeps goes on, if nothing more wakes it. */
 uint64_t sim_wakes_ns(const struct sim_thread *thread);
+
+/* Returns true if the thread can go on now, and since when it can. */
+bool sim_can_run(const struct sim_thread *thread);
+uint64_t sim_ready_since_ns(const struct sim_thread *thread);
 
 /* Finds the thread or task that goes on now; both NULL: none can. */
 void sim_find_next(struct sim_thread **thread, struct sim_task **task);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The world: creating and mapping it, chance, the hash, and what is said at the end. See world.h.
+ * The world: creating and mapping it, the hash, and what is said at the end. See world.h.
  */
 #include <errno.h>
 #include <linux/futex.h>
@@ -51,60 +51,6 @@ int sim_create_world(void (*do_task)(struct sim_task *task))
 	return fd;
 }
 
-/* xorshift64*: Marsaglia's generator, with a multiplication behind it. The state is never 0. */
-uint32_t sim_random(uint32_t below)
-{
-	uint64_t x = sim_world->random;
-
-	x ^= x >> 12;
-	x ^= x << 25;
-	x ^= x >> 27;
-	sim_world->random = x;
-	return (uint32_t)(((x * 0x2545f4914f6cdd1dull) >> 32) * below >> 32);
-}
-
-#define SHORTEST_NS 100u
-#define LENGTHS     11 /* each twice as long as the one before: 100 us at most */
-
-uint32_t sim_new_pace_ns(void)
-{
-	return SHORTEST_NS << sim_random(LENGTHS);
-}
-
-/*
- * By turns in everything, a run would show each order that depends on two of these as rarely as both
- * are extreme at once. Groce and others, "Swarm testing" (2012): each run has few of what all runs have.
- */
-void sim_draw_paces(void)
-{
-	static const uint32_t preempts[] = { 2, 3, 8, 30 };
-	int pace;
-
-	sim_world->preempt = preempts[sim_random(4)];
-	for (pace = 0; pace < SIM_PACES; pace++)
-		sim_world->pace_ns[pace] = sim_new_pace_ns();
-}
-
-uint64_t sim_near_ns(uint32_t pace_ns)
-{
-	return pace_ns / 2 + sim_random(pace_ns / 2);
-}
-
-#define LATE    32 /* one of this many is late */
-#define LATE_NS 300000
-
-uint64_t sim_pace_ns(unsigned int pace)
-{
-	uint64_t late_ns = sim_random(LATE) ? 0 : sim_random(LATE_NS);
-
-	return sim_near_ns(sim_world->pace_ns[pace]) + late_ns;
-}
-
-uint32_t sim_new_priority(void)
-{
-	return sim_world->by_priority ? SIM_LOWEST + sim_random(1u << 30) : 0;
-}
-
 static void hash_byte(uint8_t byte)
 {
 	sim_world->hash = (sim_world->hash ^ byte) * 1099511628211ull; /* FNV-1a */
@@ -118,6 +64,58 @@ void sim_note(const char *what, uint64_t value)
 		hash_byte((uint8_t)*what);
 	for (i = 0; i < 64; i += 8)
 		hash_byte((uint8_t)(value >> i));
+}
+
+/* ---- What has occurred: each as a text, and how often ---- */
+
+static void count_text(const char *text)
+{
+	struct sim_covered *one = sim_world->covered;
+
+	for (; one < sim_world->covered + SIM_MOST_COVERED; one++) {
+		if (*one->text && strcmp(one->text, text))
+			continue;
+		strcpy(one->text, text);
+		one->times++;
+		return;
+	}
+}
+
+void sim_cover(const char *format, ...)
+{
+	char text[sizeof(sim_world->covered->text)];
+	va_list arguments;
+
+	if (!sim_world->covered)
+		return;
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	count_text(text);
+}
+
+void sim_cover_call(const char *name, bool failed)
+{
+	sim_cover("call %s", name);
+	if (failed)
+		sim_cover("failed %s", name);
+}
+
+void sim_cover_event(struct sim_program *program, const char *what, const char *name, bool bad)
+{
+	char event[sizeof(program->last_event)];
+
+	if (bad && !*program->first_error)
+		snprintf(program->first_error, sizeof(program->first_error), "%s", name);
+	if (!sim_world->covered)
+		return;
+	snprintf(event, sizeof(event), "%s %s", what, name);
+	sim_cover("%s", event);
+	/* Events of the connection manager have one order by themselves. */
+	if (*program->last_event && strcmp(program->last_event, event) &&
+	    (strncmp(program->last_event, what, strlen(what)) || !strcmp(what, "completion")))
+		sim_cover("program %d: %s, %s", program->number, program->last_event, event);
+	strcpy(program->last_event, event);
 }
 
 /* ---- What the last line says ---- */
@@ -176,6 +174,42 @@ void sim_give_up(enum sim_verdict verdict, const char *format, ...)
 		sim_system(SYS_ppoll, 0L, 0, 0L, 0L, 0);
 }
 
+static void trace(const struct sim_program *program, const char *who, const char *format,
+		  va_list arguments)
+{
+	char text[160], line[240];
+	int length;
+
+	vsnprintf(text, sizeof(text), format, arguments);
+	length = snprintf(line, sizeof(line), "[%12.3f us] %d.%s%s\n",
+			  (double)sim_world->now_ns / 1000, program->number, who, text);
+	sim_system(SYS_write, STDERR_FILENO, line, length);
+}
+
+void sim_trace_device(const struct sim_program *program, const char *format, ...)
+{
+	char who[40];
+	va_list arguments;
+
+	if (!sim_world->trace)
+		return;
+	snprintf(who, sizeof(who), "0 %6llu = ", (unsigned long long)program->calls);
+	va_start(arguments, format);
+	trace(program, who, format, arguments);
+	va_end(arguments);
+}
+
+void sim_trace_event(const struct sim_program *program, const char *format, ...)
+{
+	va_list arguments;
+
+	if (!sim_world->draws)
+		return;
+	va_start(arguments, format);
+	trace(program, "device 0 ", format, arguments);
+	va_end(arguments);
+}
+
 /* Appends a part to a text, unless it is there already. */
 static void append(char *text, size_t size, const char *part)
 {
@@ -194,6 +228,8 @@ void sim_report_fault(const char *format, ...)
 	vsnprintf(part, sizeof(part), format, arguments);
 	va_end(arguments);
 	append(sim_world->done, sizeof(sim_world->done), part);
+	sim_cover("fault %s", part);
+	sim_trace_event(sim_world->running->program, "fault: %s", part);
 }
 
 void sim_report_missing(const char *format, ...)
@@ -218,7 +254,7 @@ static bool is_allowed(const char *finding)
 void sim_blame(const struct sim_program *program, const char *format, ...)
 {
 	va_list arguments;
-	char part[128];
+	char part[240];
 	int begin = snprintf(part, sizeof(part), "program %d: ", program->number);
 
 	if (is_allowed(format))
@@ -227,4 +263,5 @@ void sim_blame(const struct sim_program *program, const char *format, ...)
 	vsnprintf(part + begin, sizeof(part) - (size_t)begin, format, arguments);
 	va_end(arguments);
 	append(sim_world->wrong, sizeof(sim_world->wrong), part);
+	sim_trace_event(program, "wrong: %s", part + begin);
 }

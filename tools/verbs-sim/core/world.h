@@ -26,7 +26,9 @@
 #define SIM_MOST_PROGRAMS 4096
 #define SIM_MOST_AWAITED  8
 #define SIM_MOST_CHANGES  3
-#define SIM_MOST_KINDS    16          /* of objects */
+#define SIM_MOST_KINDS    16 /* of objects */
+#define SIM_TASK_KINDS    8
+#define SIM_PURPOSES      7           /* enum sim_purpose */
 #define SIM_RESERVE       0x8000000ul /* of the world: what no program asks for, as events */
 #define SIM_FOREVER       UINT64_MAX
 
@@ -50,6 +52,16 @@ struct sim_due {
 	uint32_t place; /* among all of these; 0: it waits for none */
 };
 
+/*
+ * A thread or a task, as one that makes choices, and how far it has come. Only a run that records or
+ * repeats choices counts this: core/chance.h.
+ */
+struct sim_actor {
+	uint64_t name;
+	uint32_t acts;                /* calls of a thread, or times that a task was done */
+	uint16_t draws[SIM_PURPOSES]; /* of numbers, in this act */
+};
+
 /* Something that happens later. What that is, kind and object say to sim_do_task alone. */
 struct sim_task {
 	struct sim_due due;
@@ -58,6 +70,7 @@ struct sim_task {
 	uint32_t kind;
 	uint64_t order;    /* how many were scheduled before */
 	uint32_t priority; /* by priorities: see core/schedule.c */
+	struct sim_actor actor;
 	void *object;
 };
 
@@ -80,8 +93,9 @@ struct sim_thread {
 	uint32_t turn; /* a futex: 1 is an invitation to run */
 	enum sim_thread_state state;
 	struct sim_program *program;
-	uint32_t number;      /* in its program, from 0 */
-	uint32_t priority;    /* by priorities: the greatest goes on */
+	uint32_t number;   /* in its program, from 0 */
+	uint32_t priority; /* by priorities: the greatest goes on */
+	struct sim_actor actor;
 	uint64_t deadline_ns; /* when it wakes at the latest */
 	uint64_t ready_ns;    /* when it goes on after it was woken */
 	uint32_t pace_ns;     /* most from waking to going on: see enum sim_pace */
@@ -129,6 +143,7 @@ struct sim_program {
 	struct sim_thread *main_thread;
 	uint32_t n_threads;
 	uint64_t calls;               /* made so far */
+	uint64_t random_bytes;        /* drawn so far */
 	uint64_t cpu_ns;              /* simulated time that its threads have used */
 	uint64_t sleeps, preemptions; /* of its threads */
 	struct sim_task alarm;        /* alarm(2), and setitimer(2), */
@@ -149,6 +164,11 @@ struct sim_program {
 	bool real_counter;               /* it may read the processor's counter: real time */
 	uint64_t streams[3]
 			[2]; /* devices and inodes of stdin, stdout and stderr, as the run began */
+	char last_event[40]; /* that came to it, or empty */
+	/* For --shrink: how it has ended. */
+	char first_error[40]; /* that an event told it of, or empty */
+	char last_call[40];
+	char last_words[80]; /* that it printed */
 	bool may_leave_objects; /* a call that destroys was made to fail: it cannot destroy everything */
 };
 
@@ -181,6 +201,20 @@ struct sim_help {
 	int64_t moved;                /* bytes, or -1: the helper's answer */
 };
 
+/* A line of a program that has a macro of tools/verbs-sim/verbs_sim.h, as "FILE:LINE: TEXT". */
+#define SIM_MOST_LINES 256
+struct sim_line {
+	char text[160];
+	bool sometimes, reached;
+};
+
+/* What has occurred, for --coverage. */
+#define SIM_MOST_COVERED 2048
+struct sim_covered {
+	char text[120];
+	uint64_t times;
+};
+
 struct sim_world {
 	/* Settings and findings of this run. */
 	uint64_t seed;
@@ -190,9 +224,12 @@ struct sim_world {
 	struct sim_help help;
 	struct sim_fault *faults; /* from the command line */
 	int n_faults;
-	char done[256];    /* faults that were injected, or empty */
-	char wrong[512];   /* findings about programs, or empty */
-	char allowed[256]; /* names of findings that are none, each between spaces */
+	char done[256];  /* faults that were injected, or empty */
+	char wrong[512]; /* findings about programs, or empty */
+	struct sim_line lines[SIM_MOST_LINES];
+	struct sim_covered *covered; /* SIM_MOST_COVERED of them, or NULL */
+	bool draws;                  /* events are traced, too */
+	char allowed[256];           /* names of findings that are none, each between spaces */
 	char missing
 		[256]; /* requests of libraries to the kernel that are not simulated, or empty */
 
@@ -212,6 +249,15 @@ struct sim_world {
 	uint64_t now_ns;
 	uint64_t patience_ns; /* when the runner is to look whether this will ever end */
 	uint64_t random;
+	bool records, repeats;      /* choices: see core/chance.h */
+	struct sim_choice *choices; /* those that depart from the usual */
+	uint32_t n_choices, room_choices;
+	struct sim_actor acted; /* whoever has done something last, as it was then */
+	uint32_t purpose;       /* of the next number: enum sim_purpose */
+	uint64_t about;
+	bool in_task;            /* a task is done, */
+	struct sim_actor acting; /* this one, as it was when it began */
+	uint32_t tasks_of[SIM_MOST_PROGRAMS + 1][SIM_TASK_KINDS]; /* that have names */
 	bool by_priority; /* the strategy: see core/schedule.c */
 	bool busy;        /* threads are held up */
 	/* At which points a thread loses its priority; 0: at none. */
@@ -279,12 +325,18 @@ void *sim_widen(void *array, uint32_t *room);
 /* A number from 0 to `below` - 1, by the seed. */
 uint32_t sim_random(uint32_t below);
 
+/* Returns true in one of `of` cases, by the seed. */
+bool sim_rarely(uint32_t of);
+
+/* The next of the random bytes that a program asks the kernel for. */
+uint8_t sim_random_byte(struct sim_program *program);
+
 /* Draws what differs from run to run: once, before the first program is added. */
 void sim_draw_paces(void);
-uint32_t sim_new_pace_ns(void);
+uint32_t sim_new_pace_ns(const struct sim_thread *thread);
 
-/* A random time from half of `pace_ns` to all of it. */
-uint64_t sim_near_ns(uint32_t pace_ns);
+/* The time that this thread takes now from being woken to going on: half of its pace, to all of it. */
+uint64_t sim_waking_ns(const struct sim_thread *thread);
 
 /* The time that work of this kind takes in this run; now and then much longer. */
 uint64_t sim_pace_ns(unsigned int pace);
@@ -343,8 +395,25 @@ extern void (*sim_leave_run)(void);
 		(count)--;               \
 	} while (0)
 
+/* With --trace: prints what a device does for this program, as if its first thread had found it. */
+void sim_trace_device(const struct sim_program *program, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* For the picture of --shrink: prints what comes to this program, in a lane of its own. */
+void sim_trace_event(const struct sim_program *program, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
 /* Notes for the last line that a fault was injected. */
 void sim_report_fault(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/*
+ * With --coverage, counts what has occurred. Of calls those that can fail; of events also which came
+ * before: two neighbours of one program are an order. `bad`: it tells the program of an error; the first
+ * is noted, for --shrink.
+ */
+void sim_cover(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void sim_cover_call(const char *name, bool failed);
+void sim_cover_event(struct sim_program *program, const char *what, const char *name, bool bad);
 
 /* Notes for the last line that a library has asked something that is not simulated; once. */
 void sim_report_missing(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -317,6 +317,12 @@ uint32_t sim_pending(const struct sim_cq *cq);
 void sim_complete(struct sim_cq *cq, const struct ibv_wc *wc, bool solicited);
 void sim_complete_recv(struct sim_qp *qp, const struct sim_recv *recv, enum ibv_wc_status status);
 
+/* Names, such as "RECV", "WR_FLUSH_ERR", "PORT_ERR" and "ESTABLISHED": names.c. */
+const char *sim_opcode_name(enum ibv_wc_opcode opcode);
+const char *sim_status_name(enum ibv_wc_status status);
+const char *sim_async_name(enum ibv_event_type type);
+const char *sim_cm_event_name(int type);
+
 /* Returns the status of a completion: `status`, or the error that --fail asks for. */
 enum ibv_wc_status sim_judge(struct sim_program *program, enum ibv_wc_status status);
 

@@ -237,7 +237,7 @@ int sim_judge_doorbell(const struct sim_qp *qp)
 	if (!sim_is_iwarp(qp) || qp->state != IBV_QPS_ERR ||
 	    sim_world->now_ns - qp->failed_ns >= ENDING_NS || sim_random(2))
 		return 0;
-	return sim_random(4) ? ENOTCONN : EPIPE;
+	return sim_rarely(4) ? EPIPE : ENOTCONN;
 }
 
 static void post_to_failed(struct sim_qp *qp, struct sim_request *request)

@@ -75,6 +75,9 @@ void sim_post_async(struct sim_context *context, enum ibv_event_type type, struc
 
 	event->type = type;
 	event->head.about = about;
+	sim_cover_event(context->async.object.program, "asynchronous", sim_async_name(type), false);
+	sim_trace_event(context->async.object.program, "asynchronous event %s comes",
+			sim_async_name(type));
 	sim_post_event(&context->async, &event->head);
 }
 
@@ -128,6 +131,9 @@ static void end_cq(struct sim_cq *cq)
 
 void sim_complete(struct sim_cq *cq, const struct ibv_wc *wc, bool solicited)
 {
+	const char *name;
+	bool tells;
+
 	if (cq->dead)
 		return;
 	if (sim_pending(cq) == cq->depth) {
@@ -139,10 +145,17 @@ void sim_complete(struct sim_cq *cq, const struct ibv_wc *wc, bool solicited)
 	}
 	sim_put_completion(&cq->ring, wc);
 	read_arming(cq);
+	tells = cq->armed == SIM_ARMED || (cq->armed == SIM_ARMED_SOLICITED && solicited &&
+					   sim_traits(cq->context)->solicited);
 	sim_note("completion", (uint64_t)wc->status << 8 | wc->opcode);
+	name = wc->status ? sim_status_name(wc->status) : sim_opcode_name(wc->opcode);
+	sim_cover_event(cq->object.program, "completion", name, wc->status);
+	sim_trace_event(cq->object.program, "%s in CQ %u%s", name, cq->object.number,
+			!cq->channel ? ""
+			: tells      ? ", event"
+				     : ", not armed");
 	sim_wake(cq->object.program, cq);
-	if (cq->armed == SIM_ARMED ||
-	    (cq->armed == SIM_ARMED_SOLICITED && solicited && sim_traits(cq->context)->solicited))
+	if (tells)
 		tell_channel(cq);
 }
 

@@ -126,22 +126,39 @@ static void list_all_left(const struct sim_result *result, char *left, size_t si
 	}
 }
 
+/* The first program that the text names; -1: none. */
+static int number_of_program(const char *text)
+{
+	const char *found = strstr(text, "program ");
+	int number = -1;
+
+	return found && sscanf(found, "program %d", &number) == 1 ? number : -1;
+}
+
 void sim_judge_run(const struct sim_options *options, struct sim_result *result, char *left,
 		   size_t size)
 {
 	int i, verdict = exit_of_verdict();
 
 	list_all_left(result, left, size);
+	result->failed = number_of_program(sim_world->reason);
 	result->exit = verdict == SIM_EXIT_ASLEEP ? 0 : verdict;
 	for (i = 0; i < sim_world->n_programs; i++) {
 		result->calls[i] = sim_world->programs[i].calls;
-		result->exit = result->exit ? result->exit : exit_of(options, result, i);
+		if (result->exit)
+			continue;
+		result->exit = exit_of(options, result, i);
+		result->failed = result->exit ? i : -1;
 	}
 	result->exit = result->exit ? result->exit : verdict;
-	if (!result->exit && *sim_world->wrong)
+	if (!result->exit && *sim_world->wrong) {
 		result->exit = SIM_EXIT_WRONG;
-	if (!result->exit && *left && options->leaks == SIM_LEAKS_FAIL)
+		result->failed = number_of_program(sim_world->wrong);
+	}
+	if (!result->exit && *left && options->leaks == SIM_LEAKS_FAIL) {
 		result->exit = SIM_EXIT_LEFT;
+		result->failed = number_of_program(left);
+	}
 	if (options->leaks == SIM_LEAKS_IGNORE)
 		snprintf(left, size, "ignored");
 }

@@ -13,8 +13,9 @@
 #include "verbs-sim/runner/runner.h"
 
 static FILE *cases, *said; /* in memory: of all runs; of this one, in plain text */
-static char *all, *text;
-static size_t size_of_all, size_of_text;
+static FILE *listener;     /* in memory, instead of stderr; or NULL */
+static char *all, *text, *heard;
+static size_t size_of_all, size_of_text, size_of_heard;
 static bool muted;
 static int n_cases, n_failed;
 static struct timespec begun;
@@ -25,12 +26,32 @@ void sim_say(const char *format, ...)
 
 	va_start(arguments, format);
 	va_copy(again, arguments);
-	if (!muted)
-		vfprintf(stderr, format, arguments);
+	if (!muted || listener)
+		vfprintf(listener ? listener : stderr, format, arguments);
 	if (said)
 		vfprintf(said, format, again);
 	va_end(again);
 	va_end(arguments);
+}
+
+void sim_hear(bool hears)
+{
+	if (listener)
+		fclose(listener);
+	listener = NULL;
+	if (!hears)
+		return;
+	free(heard);
+	listener = open_memstream(&heard, &size_of_heard);
+	if (!listener)
+		exit(SIM_EXIT_BROKEN);
+}
+
+const char *sim_heard(void)
+{
+	if (listener)
+		fflush(listener);
+	return heard;
 }
 
 void sim_mute(bool mute)

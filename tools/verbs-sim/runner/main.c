@@ -15,7 +15,7 @@ int main(int argc, char **argv)
 {
 	struct sigaction action = { .sa_handler = on_signal };
 	struct sim_options options;
-	struct sim_result result;
+	static struct sim_result result;
 	sigset_t news;
 	uint64_t seed;
 	int ret = sim_read_options(argc, argv, &options);
@@ -28,9 +28,12 @@ int main(int argc, char **argv)
 	sigprocmask(SIG_BLOCK, &news, NULL);
 	sigaction(SIGUSR1, &action, NULL);
 	sigaction(SIGCHLD, &action, NULL);
+	if (options.shrink)
+		return sim_shrink(&options);
 	for (seed = options.seed; seed <= options.last_seed && (!ret || ret == SIM_EXIT_LEFT);
 	     seed++)
 		ret = sim_worse(ret, options.sweep ? sim_sweep(&options, seed)
 						   : sim_run(&options, seed, &result));
+	ret = sim_worse(ret, sim_report_coverage(&options));
 	return sim_write_junit(&options) && !ret ? SIM_EXIT_BROKEN : ret;
 }

@@ -103,6 +103,16 @@ static int read_fault(struct sim_options *options)
 		       : refuse("--fail %s: not SIDE:[CALL:]N[:HOW]", optarg);
 }
 
+static int read_choices(struct sim_options *options)
+{
+	int wrong = sim_read_choices(optarg, &options->choices);
+
+	options->choices_file = optarg;
+	if (wrong < 0)
+		return refuse("--choices %s: %s", optarg, strerror(errno));
+	return wrong ? refuse("--choices %s: line %d is wrong", optarg, wrong) : 0;
+}
+
 static int read_option(int option, struct sim_options *options)
 {
 	struct sim_fault fault;
@@ -172,6 +182,14 @@ static int read_option(int option, struct sim_options *options)
 		return 0;
 	case 'j':
 		options->junit = optarg;
+		return 0;
+	case 'C':
+		options->coverage = true;
+		return 0;
+	case 'c':
+		return read_choices(options);
+	case 'r':
+		options->shrink = optarg ? optarg : "shrunk";
 		return 0;
 	case 'T':
 		options->steps = optarg;
@@ -270,6 +288,9 @@ int sim_read_options(int argc, char **argv, struct sim_options *options)
 		{ "device", required_argument, NULL, 'd' },
 		{ "fail", required_argument, NULL, 'f' },
 		{ "steps", required_argument, NULL, 'T' },
+		{ "coverage", no_argument, NULL, 'C' },
+		{ "choices", required_argument, NULL, 'c' },
+		{ "shrink", optional_argument, NULL, 'r' },
 		{ "sweep", required_argument, NULL, 'w' },
 		{ "leaks", required_argument, NULL, 'k' },
 		{ "allow", required_argument, NULL, 'a' },
@@ -303,5 +324,9 @@ int sim_read_options(int argc, char **argv, struct sim_options *options)
 	if (!options->says_servers) /* a program that runs alone serves nobody */
 		options->servers = options->n_programs != 1 || options->steps;
 	ret = ret ? ret : find_library(options);
+	if (!ret && options->shrink &&
+	    (options->sweep || options->steps || options->junit || options->coverage ||
+	     options->gdb >= 0))
+		return refuse("--shrink with --sweep, --steps, --junit, --coverage or --gdb");
 	return ret ? ret : check_calls(options);
 }

@@ -5,6 +5,7 @@
  */
 #include <poll.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -80,7 +81,11 @@ static void bury(struct sim_run *run, int number)
 			sim_world->threads[i].state = SIM_THREAD_UNUSED;
 	}
 	program->state = SIM_PROGRAM_ENDED;
-	sim_print_kept(&run->streams[number]);
+	if (run->options->hushed)
+		sim_take_last_words(&run->streams[number], program->last_words,
+				    sizeof(program->last_words));
+	else
+		sim_print_kept(&run->streams[number]);
 	if (!run->steps.file)
 		sim_world->patience_ns = sim_world->now_ns + run->options->patience_ns;
 	sim_cancel(&program->alarm);
@@ -98,11 +103,14 @@ static void bury(struct sim_run *run, int number)
 static void take_turn(int number)
 {
 	const struct sim_thread *running = sim_world->running;
+	struct sim_program *program = &sim_world->programs[number];
 
-	if (running->program == &sim_world->programs[number])
+	if (running->program == program) {
+		memcpy(program->last_call, running->call, sizeof(running->call));
 		sim_world->running = &sim_world->runner;
-	else if (!sim_has_turn())
+	} else if (!sim_has_turn()) {
 		__atomic_store_n(&sim_world->runner_is_needed, 1, __ATOMIC_RELEASE);
+	}
 }
 
 /* Returns true if a program has ended. Only the parent of a forked one learns its status. */

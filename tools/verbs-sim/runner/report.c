@@ -24,6 +24,8 @@ static void print_command(const struct sim_options *options)
 		else
 			sim_say(" --device %s", options->devices[n]);
 	}
+	if (options->choices_file)
+		sim_say(" --choices %s", options->choices_file);
 	if (options->strict)
 		sim_say(" --strict");
 	if (options->strategy)
@@ -142,11 +144,14 @@ static bool is_known_leak(const struct sim_result *result, const char *left)
 
 void sim_report(const struct sim_options *options, struct sim_result *result)
 {
-	char left[1024];
+	char *left = result->left;
 
-	sim_judge_run(options, result, left, sizeof(left));
+	sim_judge_run(options, result, left, sizeof(result->left));
+	memcpy(result->wrong, sim_world->wrong, sizeof(result->wrong));
 	sim_mute(options->quiet && (!result->exit || is_known_leak(result, left)) &&
 		 (options->sweep || sim_world->seed != options->last_seed));
+	if (options->hushed)
+		sim_describe(options, result, sim_heard());
 	warn_of_real_time();
 	warn_of_faults(options);
 	sim_say("verbs-sim: ");

@@ -7,11 +7,13 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "verbs-sim/core/chance.h"
 #include "verbs-sim/core/schedule.h"
 #include "verbs-sim/transfer/transfer.h"
 #include "verbs-sim/runner/runner.h"
@@ -31,7 +33,12 @@ static void set_up_world(const struct sim_options *options, uint64_t seed)
 	sim_world->runner_pid = getpid();
 	sim_world->patience_ns = options->patience_ns;
 	sim_world->running = &sim_world->runner;
-	sim_random(1); /* the first numbers of neighbouring seeds are alike */
+	sim_world->runner.actor.name = SIM_NAME_OF(0, SIM_NO_PROGRAM, 0);
+	sim_give_choices(&options->choices);
+	sim_world->draws = options->traced;
+	if (options->coverage)
+		sim_world->covered = sim_alloc(SIM_MOST_COVERED * sizeof(*sim_world->covered));
+	sim_draw(1); /* the first numbers of neighbouring seeds are alike */
 	sim_draw_paces();
 	sim_choose_strategy(options->strategy == 1 || (options->strategy == 2 && seed % 2));
 	sim_world->busy = options->strategy == 3 || (options->strategy == 2 && !(seed % 2));
@@ -77,12 +84,14 @@ static void wake_sleepers(struct sim_run *run)
 	}
 }
 
-/* Somebody has the turn, and makes no call. */
-static void watch(struct sim_run *run, time_t *since)
+/* Somebody has the turn, and makes no call; or the run has taken too long. */
+static void watch(struct sim_run *run, time_t *since, time_t begun)
 {
 	const struct sim_thread *running = sim_world->running;
 	uint64_t now = sim_world->hash;
 
+	if (run->options->most_s && time(NULL) - begun > run->options->most_s)
+		sim_decide(SIM_VERDICT_STUCK, "it takes too long");
 	if (now != run->seen || sim_has_turn() || run->options->gdb >= 0) {
 		*since = time(NULL);
 		run->seen = now;
@@ -119,7 +128,7 @@ static void leave(void)
 
 static void run_to_end(struct sim_run *run)
 {
-	time_t since = time(NULL);
+	time_t begun = time(NULL), since = begun;
 
 	sim_add_programs(run);
 	while ((sim_any_alive(run) || run->steps.file) && !sim_world->verdict) {
@@ -127,7 +136,7 @@ static void run_to_end(struct sim_run *run)
 			go_on(run);
 		if (!sim_has_turn()) {
 			sim_wait_for_news(run);
-			watch(run, &since);
+			watch(run, &since, begun);
 		}
 		sim_reap(run);
 	}
@@ -162,6 +171,7 @@ int sim_run(const struct sim_options *options, uint64_t seed, struct sim_result 
 		fprintf(stderr, "verbs-sim: no memory for the simulation: %s\n", strerror(errno));
 		return SIM_EXIT_BROKEN;
 	}
+	free(result->choices);
 	*result = (struct sim_result){ .exit = 0 };
 	set_up_world(options, seed);
 	sim_world->help.serves = options->users;
@@ -170,8 +180,9 @@ int sim_run(const struct sim_options *options, uint64_t seed, struct sim_result 
 	run_or_give_up(&run);
 	sim_end_helper(run.helper);
 	sim_report(options, result);
-	if (options->n_faults)
-		result->last_fault = sim_world->faults[options->n_faults - 1];
+	memcpy(result->faults, sim_world->faults, sizeof(result->faults));
+	sim_take_choices(result);
+	sim_take_coverage();
 	sim_end_case(options, result->exit);
 	munmap(sim_world, SIM_WORLD_SIZE);
 	close(run.world_fd);

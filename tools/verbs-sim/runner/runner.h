@@ -34,6 +34,13 @@ struct sim_expected {
 	int program, status;
 };
 
+/* Choices of a run: core/chance.h. */
+struct sim_choices {
+	bool records, repeats;
+	struct sim_choice *all;
+	uint32_t n;
+};
+
 struct sim_options {
 	uint64_t seed, last_seed;
 	bool trace, strict, quiet;
@@ -60,6 +67,14 @@ struct sim_options {
 	const char *library;
 	char **words;      /* the command line, from the first "--" on */
 	const char *steps; /* the file of steps, "-" for stdin, or NULL */
+	struct sim_choices choices;
+	bool coverage;
+	const char *choices_file;
+	const char *shrink; /* the name of the files of --shrink, or NULL */
+	bool hushed;        /* what programs print is kept, but for their last words */
+	const char *traced; /* the file with the trace from which a picture is drawn, or NULL */
+	int most_s;         /* of real time that the run may take; 0: any */
+	int *alike; /* of each program, the number of the first one of the whole with its words */
 };
 
 #define SIM_STRATEGIES 4
@@ -67,8 +82,8 @@ extern const char *const sim_strategies[SIM_STRATEGIES];
 extern const char *const sim_leaks_ways[SIM_LEAKS_WAYS];
 
 /* Names of all that sim_blame reports, each between spaces. */
-#define SIM_FINDINGS                                                                             \
-	" changed-send cq-overrun depth inline no-receive posted-memory read-access read-pieces" \
+#define SIM_FINDINGS                                                                                    \
+	" always changed-send cq-overrun depth inline no-receive posted-memory read-access read-pieces" \
 	" retry-count rnr-retry-count shared-receive small-cq status "
 
 /* The result of one run. */
@@ -77,8 +92,16 @@ struct sim_result {
 	int signal[SIM_MOST_PROGRAMS];  /* that killed it, or 0 */
 	bool killed[SIM_MOST_PROGRAMS]; /* by the runner, as the run could not go on */
 	uint64_t calls[SIM_MOST_PROGRAMS];
-	struct sim_fault last_fault; /* of those that were asked for, as the run has left it */
+	struct sim_fault
+		faults[SIM_MOST_FAULTS]; /* that were asked for, as the run has left them */
 	int exit;
+	int failed;                 /* the program by which it is not 0; -1: there is none */
+	char wrong[512];            /* as sim_world->wrong */
+	char left[1024];            /* what its programs did not destroy */
+	char shape[1024];           /* in which way it failed: shape.c, */
+	char others[4096];          /* and where its other programs sleep */
+	struct sim_choice *choices; /* that it recorded, or repeated */
+	uint32_t n_choices;
 };
 
 /* Where a program's stdin, stdout and stderr lead. */
@@ -127,6 +150,27 @@ struct sim_run {
  */
 int sim_read_options(int argc, char **argv, struct sim_options *options);
 
+/* ---- What chance decides: choices.c and shrink.c ---- */
+
+/* Reads a file. Returns 0, or the number of the line that is wrong; -1: it cannot be read. */
+int sim_read_choices(const char *name, struct sim_choices *choices);
+
+/* Prints them as the file has them, each with an explanation. */
+void sim_print_choices(FILE *file, const struct sim_choice *choices, uint32_t n);
+
+/* Prints what a choice was that the last run has repeated, for a person. */
+void sim_explain_choice(FILE *file, const struct sim_choice *choice);
+
+/* Tells the world of a run what to choose, and takes what it has chosen. */
+void sim_give_choices(const struct sim_choices *choices);
+void sim_take_choices(struct sim_result *result);
+
+/*
+ * Shrinks the first of these runs that fails: writes its choices and its picture, and says what is left of
+ * it. Returns its exit status, or 2: no run fails.
+ */
+int sim_shrink(const struct sim_options *options);
+
 /* Prints the text of --help. */
 void sim_print_usage(void);
 
@@ -166,6 +210,17 @@ int sim_worse(int one, int other);
 void sim_judge_run(const struct sim_options *options, struct sim_result *result, char *left,
 		   size_t size);
 
+/* Sets the shape of a run that has failed, from what was said of it before the line at its end. */
+void sim_describe(const struct sim_options *options, struct sim_result *result, const char *said);
+
+/*
+ * Returns true if a run fails as the first one did: with the same exit status, by the same program or one
+ * with the same words, which did the same wrong, and left the same kinds of objects. If that hangs, it
+ * sleeps in the same calls for the same reasons, and the others sleep nowhere else; otherwise it has ended
+ * after the same call and the same error that the device told it of, with the same last words.
+ */
+bool sim_fails_alike(const struct sim_result *one, const struct sim_result *first);
+
 /* Judges the run, and prints the line at the end. */
 void sim_report(const struct sim_options *options, struct sim_result *result);
 
@@ -173,6 +228,12 @@ void sim_report(const struct sim_options *options, struct sim_result *result);
 
 /* Prints on stderr; with --junit, it is part of the test case, too. */
 void sim_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* From now on sim_say keeps what it would print, even while muted; or prints it again. */
+void sim_hear(bool hears);
+
+/* Returns what was kept since sim_hear, which stays until the next. */
+const char *sim_heard(void);
 
 /* While muted, sim_say prints nothing on stderr. */
 void sim_mute(bool mute);
@@ -183,6 +244,17 @@ void sim_end_case(const struct sim_options *options, int status);
 
 /* Writes the file of --junit. Returns 0, or an errno value, after a message. */
 int sim_write_junit(const struct sim_options *options);
+
+/* ---- What all runs have reached: coverage.c ---- */
+
+/* Takes what this run has reached. */
+void sim_take_coverage(void);
+
+/*
+ * Prints what all runs have reached, with --coverage, and the sim_sometimes of programs that none of
+ * several runs has reached. Returns the exit status for these.
+ */
+int sim_report_coverage(const struct sim_options *options);
 
 /* Starts a program in a new process; returns its pid. */
 pid_t sim_start(const struct sim_options *options, int number, int world_fd, char **argv,
@@ -257,6 +329,9 @@ void sim_close_streams(struct sim_streams *streams);
 
 /* Looks for the text that a step waits for. Returns true if it has come often enough. */
 bool sim_search(const struct sim_streams *streams, struct sim_steps *steps);
+
+/* Takes the last line of what was kept of a program's stderr, or else of its stdout. */
+void sim_take_last_words(const struct sim_streams *streams, char *to, size_t room);
 
 /* Prints what was kept of a program's output. */
 void sim_print_kept(const struct sim_streams *streams);

@@ -124,10 +124,15 @@ pid_t sim_start(const struct sim_options *options, int number, int world_fd, cha
 
 void sim_default_streams(const struct sim_run *run, struct sim_streams *streams)
 {
+	const char *traced = run->options->traced;
 	int i;
 
 	*streams = (struct sim_streams){ .fds = { -1, -1, -1 } };
-	if (!run->options->steps)
+	if (traced) {
+		streams->fds[1] = open("/dev/null", O_WRONLY | O_CLOEXEC);
+		streams->fds[2] = open(traced, O_WRONLY | O_APPEND | O_CLOEXEC);
+	}
+	if (traced || (!run->options->steps && !run->options->hushed))
 		return;
 	streams->fds[0] = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	for (i = 1; i < 3; i++) {
@@ -196,6 +201,38 @@ bool sim_search(const struct sim_streams *streams, struct sim_steps *steps)
 		steps->searched = size - length + 1;
 	munmap((void *)text, size);
 	return !steps->times;
+}
+
+/* The last line of a text that is not empty, or a sanitizer's summary. */
+static void take_last_line(const char *text, size_t size, char *to, size_t room)
+{
+	static const char summary[] = "SUMMARY: ";
+	const char *found = memmem(text, size, summary, sizeof(summary) - 1);
+
+	while (size && text[size - 1] == '\n')
+		size--;
+	if (!found && (found = memrchr(text, '\n', size)))
+		found++;
+	found = found ? found : text;
+	snprintf(to, room, "%.*s", (int)(text + size - found), found);
+	to[strcspn(to, "\n")] = '\0';
+}
+
+void sim_take_last_words(const struct sim_streams *streams, char *to, size_t room)
+{
+	const char *text;
+	size_t size;
+	int i;
+
+	for (i = 1; i < 3; i++) {
+		text = streams->kept[i] ? map(streams, i, &size) : NULL;
+		if (text) {
+			take_last_line(text, size, to, room);
+			munmap((void *)text, size);
+		}
+		if (streams->kept[i])
+			close(streams->fds[i]);
+	}
 }
 
 void sim_print_kept(const struct sim_streams *streams)

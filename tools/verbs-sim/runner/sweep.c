@@ -29,6 +29,12 @@ static void run(struct sweep *sweep)
 	sweep->runs++;
 }
 
+/* The fault that is the sweep's, as the last run has left it. */
+static const struct sim_fault *last_fault(const struct sweep *sweep)
+{
+	return &sweep->result.faults[sweep->options.n_faults - 1];
+}
+
 static void sweep_calls(struct sweep *sweep)
 {
 	int program = sweep->fault->program;
@@ -66,7 +72,7 @@ static void change_words(struct sweep *sweep, uint64_t number)
 	} ways[] = { { SIM_CHANGE_ZERO, "ZERO=" },
 		     { SIM_CHANGE_ONES, "ONES=" },
 		     { SIM_CHANGE_MORE, "MORE=" } };
-	const struct sim_fault message = sweep->result.last_fault;
+	const struct sim_fault message = *last_fault(sweep);
 	uint32_t offset, length = message.length < SIM_HEAD ? message.length : SIM_HEAD;
 	uint8_t head[SIM_HEAD];
 	size_t way;
@@ -88,10 +94,10 @@ static void sweep_messages(struct sweep *sweep)
 
 	for (;; number++) {
 		change(sweep, number, "SHORT", 0);
-		sweep->runs -= !sweep->result.last_fault.happened;
-		if (sweep->result.last_fault.seen < number)
+		sweep->runs -= !last_fault(sweep)->happened;
+		if (last_fault(sweep)->seen < number)
 			break;
-		if (sweep->result.last_fault.length < sweep->result.last_fault.most)
+		if (last_fault(sweep)->length < last_fault(sweep)->most)
 			change(sweep, number, "LONG", 0);
 		change_words(sweep, number);
 		if (one)

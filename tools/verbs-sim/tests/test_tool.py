@@ -268,7 +268,7 @@ def test_findings_have_names() -> None:
     names = {text.split(": ")[0] for text in re.findall(r'\tsim_blame\([^;]*?"([^"]*)"', sources)}
     text = subprocess.run(["tools/verbs-sim/verbs-sim", "--help"], cwd=TOP, capture_output=True, text=True, timeout=60, check=True).stdout
     listed = re.search(r"--allow FINDING .*\n +([a-z -]+)\n", text)
-    assert listed and listed[1].split() == sorted(names) == sorted({"status", *(row[0] for row in WRONG)}), text
+    assert listed and listed[1].split() == sorted(names) == sorted({"always", "status", *(row[0] for row in WRONG)}), text
 
 
 @pytest.mark.parametrize("fault, calls", [("0:read:4", 3), ("0:4", 3), ("1:1", 0), ("0:read:3:PORT_ERR", None), ("0:3:PORT_ERR", None)])
@@ -301,7 +301,7 @@ def test_a_sweep_reports_each_run_that_went_wrong() -> None:
 
 @pytest.mark.parametrize(
     "words",
-    ["--gdb x -- true", "--patience x -- true", "--no-such-option", "--device roce=/no/file -- true", "--sweep x -- true", "--servers x -- true", "--seed x -- true", "--seeds 5-4 -- true", "--fail 1 -- true", "--fail 0:1:NOTHING -- true", "--fail 0:rdma_connect -- true", "--fail 0:no_such_call:1 -- true", "--fail 0:sem_post:1 -- true", "--fail 0:1:REJECTED=x -- true", "--strategy x -- true", "--limit -1 -- true", "--leaks x -- true", "--allow x -- true", "--allow -- true", "--expect 1 -- true", "--expect 0:1x -- true", "--", "-- :::", "-- true :::"],
+    ["--gdb x -- true", "--patience x -- true", "--no-such-option", "--device roce=/no/file -- true", "--sweep x -- true", "--servers x -- true", "--seed x -- true", "--seeds 5-4 -- true", "--fail 1 -- true", "--fail 0:1:NOTHING -- true", "--fail 0:rdma_connect -- true", "--fail 0:no_such_call:1 -- true", "--fail 0:sem_post:1 -- true", "--fail 0:1:REJECTED=x -- true", "--strategy x -- true", "--limit -1 -- true", "--leaks x -- true", "--allow x -- true", "--allow -- true", "--expect 1 -- true", "--expect 0:1x -- true", "--", "-- :::", "-- true :::", "--choices /no/file -- true", "--shrink --sweep 0 -- true", "--shrink --steps /dev/null", "--shrink --junit x -- true", "--shrink --coverage -- true", "--shrink --gdb 0 -- true"],
 )
 def test_wrong_usage(words: str) -> None:
     done = subprocess.run(["tools/verbs-sim/verbs-sim", *words.split()], cwd=TOP, capture_output=True, text=True, timeout=60, check=False)

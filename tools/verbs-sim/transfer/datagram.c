@@ -170,7 +170,7 @@ static void arrive(struct sim_qp *peer, const struct sim_qp *qp, const struct si
 /* Returns true for one of this many datagrams, by chance; 0: for none. */
 static bool happens(uint32_t to_one_of)
 {
-	return to_one_of && !sim_random(to_one_of);
+	return to_one_of && sim_rarely(to_one_of);
 }
 
 void sim_send_datagram(struct sim_qp *qp, const struct sim_request *request)

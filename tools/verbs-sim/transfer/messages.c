@@ -58,7 +58,7 @@ static bool has_only_begun(struct sim_qp *qp, struct sim_qp *peer, struct sim_re
 	uint32_t packet = 128u << qp->attr.path_mtu;
 
 	if (sim_is_iwarp(qp) || request->begun || request->length <= packet ||
-	    !sim_fits(recv, request->length) || sim_random(4) ||
+	    !sim_fits(recv, request->length) || !sim_rarely(4) ||
 	    sim_scatter(sim_recv_pd(peer), recv->sge, recv->num_sge, request->data, packet))
 		return false;
 	request->begun = true;

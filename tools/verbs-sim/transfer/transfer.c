@@ -44,6 +44,25 @@ static void fail(struct sim_qp *qp)
 
 /* ---- Access to the peer's memory ---- */
 
+/* The only place that knows what a READ or atomic operation has brought, for --trace. */
+static void trace_response(const struct sim_qp *qp, const struct sim_request *request)
+{
+	uint64_t first = 0, last = 0;
+	const char *name = request->opcode == IBV_WR_RDMA_READ            ? "READ"
+			   : request->opcode == IBV_WR_ATOMIC_CMP_AND_SWP ? "COMPARE_AND_SWAP"
+									  : "FETCH_AND_ADD";
+
+	if (!sim_world->trace || !sim_brings_data(request) || request->length < sizeof(last))
+		return;
+	memcpy(&first, request->data, sizeof(first));
+	memcpy(&last, request->data + request->length - sizeof(last), sizeof(last));
+	sim_trace_device(qp->object.program, "QP %u: %s of 0x%llx, %llu, %llu brings %llu ... %llu",
+			 qp->object.number, name, (unsigned long long)request->remote_addr,
+			 (unsigned long long)request->compare_add,
+			 (unsigned long long)request->swap, (unsigned long long)first,
+			 (unsigned long long)last);
+}
+
 static void reach_memory(struct sim_qp *qp, struct sim_qp *peer, struct sim_request *request)
 {
 	int ret = sim_access(peer, request);
@@ -63,6 +82,7 @@ static void reach_memory(struct sim_qp *qp, struct sim_qp *peer, struct sim_requ
 		sim_finish(qp, request, sim_qp_traits(qp)->bad_sink);
 		return;
 	}
+	trace_response(qp, request);
 	if (takes_recv(request))
 		sim_take_message(qp, peer, request);
 	else
