@@ -49,6 +49,7 @@ int our_create_id(struct our_control *control)
 
 	/* A client that was refused tries again, with a new id: nothing of the last one counts. */
 	our_private(control)->leaving = false;
+	atomic_store(&our_private(control)->unreadable, 0);
 	atomic_store(&our_private(control)->async.error, 0);
 	control->connected = control->accepted = control->complete = false;
 	control->verbs = NULL;

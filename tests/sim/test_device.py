@@ -67,6 +67,14 @@ def test_a_gid_is_of_its_own_port(other_first: bool) -> None:
     assert re.search(rf"GID 0 +RoCE v2 .* serves {ADDRESS}\b", run.out) and not re.search(r"GID 0 +IB .* serves", run.out), run.out
 
 
+@pytest.mark.parametrize("call, status", [(1, 1), (2, 1), (3, 0)])
+def test_a_device_that_cannot_be_opened(call: int, status: int) -> None:
+    """Whichever it is: the other is shown, and the exit status says that one is missing."""
+    run = simulate([["tools/devices/devices"]], "--device", "roce", "--device", "iwarp", "--fail", f"0:ibv_open_device:{call}")
+    shown = [name for place, name in enumerate(("rxe0", "siw1"), 1) if place != call]
+    assert (run.statuses, re.findall(r"^(\w+): ", run.out, re.MULTILINE)) == ([status], shown), run.why()
+
+
 # ---- Ports and GIDs: ping-rc-0 has to choose ----
 
 OTHER = "192.0.2.9"

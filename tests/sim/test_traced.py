@@ -274,6 +274,8 @@ def test_how_many_are_shown() -> None:
     """Of a kind, 20; the others are counted."""
     shown = [told("-e", "none", sin="leak", how=how) for how in ("guilty", "worse")]
     assert [(text.count("  leak: "), re.findall("  leak: and (.*)", text)) for text in shown] == [(20, []), (21, ["1 more"])]
+    texts = {(one["accusation"], one["text"].split(" ", 1)[1]) for one in records(told("-j", "-e", "none", sin="cm-event", how="worse")) if "accusation" in one}
+    assert texts == {("leak", "was never destroyed"), ("cm-event", "was never acked")}
 
 
 def test_how_many_completions_were_due() -> None:

@@ -253,9 +253,15 @@ UNIT_TEST(a_new_id_knows_nothing_of_the_last_one)
 	start(OUR_CLIENT);
 	control->connected = control->accepted = control->complete = true;
 	control->ended = ECONNRESET;
+	control->cm_event.type = RDMA_CM_EVENT_REJECTED;
 	atomic_store(&one.async.error, EIO);
+	atomic_store(&one.unreadable, ENOMEM);
+	one.leaving = true;
 	if (!our_create_id(control))
 		our_destroy_id(control);
+	ck_assert_int_eq(control->cm_event.type, 0);
+	ck_assert_int_eq(atomic_load(&one.unreadable), 0);
+	ck_assert(!one.leaving);
 	ck_assert(!control->connected && !control->accepted && !control->complete);
 	ck_assert_int_eq(control->ended, 0);
 	ck_assert_int_eq(atomic_load(&one.async.error), 0);

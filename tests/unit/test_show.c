@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of beyond/talk-rdma-0/lines.c: a peer's text on a terminal, and elsewhere.
+ * Place: unit tests of beyond/talk-rdma-0, lines.c and slot.c: a peer's text on a terminal, and
+ * elsewhere; and which texts are taken from its memory.
  */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "beyond/talk-rdma-0/slot.h"
 #include "beyond/talk-rdma-0/talk.h"
 #include "tests/unit/unit.h"
 
@@ -60,4 +62,32 @@ UNIT_TESTS(a_file_gets_every_byte, UNIT_LENGTH(lines))
 	wanted[lines[_i].length] = '\n';
 	ck_assert_int_eq(our_show_line((const uint8_t *)lines[_i].text, lines[_i].length), 0);
 	ck_assert_mem_eq(captured_stdout(), wanted, lines[_i].length + 2);
+}
+
+static const struct {
+	uint32_t sequence; /* the slot's is 1 */
+	uint16_t length;
+	uint8_t changed; /* after its mark was made, by so much */
+	int taken;
+} slots[] = {
+	{ 1, 0, 0, 0 },
+	{ 1, OUR_SLOT_TEXT, 0, OUR_SLOT_TEXT },
+	{ 1, OUR_SLOT_TEXT + 1, 0, -1 }, /* its sum is right, with the first byte of the mark */
+	{ 1, OUR_SLOT_TEXT, 1, -1 },
+	{ 2, OUR_SLOT_TEXT, 0, -1 },
+};
+
+UNIT_TESTS(what_is_in_a_slot, UNIT_LENGTH(slots))
+{
+	_Alignas(8) uint8_t slot[OUR_SLOT] = { 0 };
+	uint8_t text[OUR_SLOT] = { 0 };
+	uint64_t mark;
+
+	memset(slot, 'x', OUR_SLOT_TEXT);
+	mark = our_make_mark(1, slot, slots[_i].length);
+	memcpy(slot + OUR_SLOT_MARK, &mark, sizeof(mark));
+	slot[0] += slots[_i].changed;
+	text[OUR_SLOT_TEXT] = 'y';
+	ck_assert_int_eq(our_look_at_slot(slot, slots[_i].sequence, text), slots[_i].taken);
+	ck_assert_uint_eq(text[OUR_SLOT_TEXT], 'y');
 }

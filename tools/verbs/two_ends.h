@@ -32,6 +32,7 @@ struct end {
 	struct ibv_pd *pd;
 	struct ibv_comp_channel *channel;
 	struct ibv_cq *cq;
+	struct ibv_cq *recv_cq; /* of receives, of QPs that are made by hand; NULL: the same */
 	struct ibv_mr *mr;
 	struct ibv_srq *srq; /* NULL: its receives are its own */
 	char *buffer;
@@ -204,7 +205,8 @@ static inline struct ibv_qp *create_qp_of(struct end *end, enum ibv_qp_type type
 	struct ibv_qp_init_attr init = { .qp_type = type, .sq_sig_all = SIG_ALL };
 
 	init.cap = (struct ibv_qp_cap){ DEPTH, DEPTH, 1, 1, 0 };
-	init.send_cq = init.recv_cq = end->cq;
+	init.send_cq = end->cq;
+	init.recv_cq = end->recv_cq ? end->recv_cq : end->cq;
 	return ibv_create_qp(end->pd, &init);
 }
 

@@ -15,7 +15,7 @@ from random import Random
 from types import FrameType
 from typing import Any
 
-from course import cases, grade, judges, kernel, pieces, reasons
+from course import cases, grade, judges, kernel, over_sim, pieces, reasons
 from course.checks import CHECKS
 from course.judges import Judge
 from course.reasons import Result
@@ -321,6 +321,21 @@ def test_runs_over_the_simulated_device() -> None:
                                 ("ok: 0 runs\n", 0, "before its first run"), ("ok: 7 runs\n", 1, "exit status 0")):  # fmt: skip
         found = judges.over_sim("server")({"client": of(status, out)})
         assert (reason in found) and bool(found) == bool(reason), found
+
+
+def test_calls_that_succeed_and_are_wrong() -> None:
+    """Each attribute alone; the neighbour is right."""
+    mine = {"rq_psn": 1, "sq_psn": 2, "timeout": 14, "retry_cnt": 7, "rnr_retry": 7}
+    other = [{"call": "ibv_modify_qp", "result": 0, "args": {"attr": {**mine, "rq_psn": 2, "sq_psn": 1}}}]
+    for name in mine:
+        found = [[*over_sim.wrong_calls([{**other[0], "args": {"attr": attr}}], other)] for attr in (mine, {**mine, name: 0})]
+        assert not found[0] and ("first PSNs" if "psn" in name else "timeout of 0") in "".join(found[1]), name
+    for call, of, right, wrong, said in (
+        ("rdma_connect", "conn_param", {"private_data": {"bytes": 32}}, {"private_data": {"bytes": 31}}, "private data ends"),
+        ("ibv_modify_srq", "srq_attr", {"srq_limit": 1}, {}, "a limit of 0"),
+    ):
+        assert [said in "".join(over_sim.wrong_calls([{"call": call, "result": 0, "args": {of: attr}}], [])) for attr in (right, wrong)] == [False, True]
+    assert [[*over_sim.wrong_calls([{"accusation": sort, "text": "x"}], [])] for sort in ("leak", "rnr")] == [[], ["verbs-trace accuses it: x"]]
 
 
 def traced(*names: str, **more: object) -> Result:

@@ -107,6 +107,28 @@ static void overrun(int n)
 	print_events();
 }
 
+/* Of two CQs of a QP, that of sends (1) or of receives (2) has room for two completions, and gets four. */
+static void overrun_one(int which)
+{
+	struct ibv_context *context;
+	int i;
+
+	connect_both();
+	context = ends.client.id->verbs;
+	ends.client.cq = ibv_create_cq(context, which == 1 ? 2 : DEPTH, NULL, NULL, 0);
+	ends.client.recv_cq = ibv_create_cq(context, which == 2 ? 2 : DEPTH, NULL, NULL, 0);
+	must(ends.client.cq && ends.client.recv_cq, "ibv_create_cq");
+	pair_anew(&ends, IBV_QPT_RC, RIGHTS, 1, 1);
+	for (i = 0; i < 4; i++) {
+		must(!post_recv(&ends.client, 64), "ibv_post_recv");
+		must(which == 1 ? !post(IBV_WR_RDMA_WRITE, 0, 64, IBV_SEND_SIGNALED)
+				: !post_send(&ends.server, 64, IBV_SEND_SIGNALED),
+		     "ibv_post_send");
+	}
+	usleep(1000);
+	print_events();
+}
+
 /* ---- Keys and rights ---- */
 
 /* A WRITE with the rkey of another PD (1), or to a QP that allows none (2). */
@@ -217,6 +239,7 @@ static const struct {
 } questions[] = {
 	{ "fill", fill },
 	{ "overrun", overrun },
+	{ "overrun-one", overrun_one },
 	{ "write-wrongly", write_wrongly },
 	{ "write-here", write_here },
 	{ "read-twice", read_twice },

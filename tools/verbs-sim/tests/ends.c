@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * ends: a program with both ends of a connection, which says what it sees of the simulated device:
- * the first argument is a question, and the second a number in it. Takes nothing of the suite.
+ * the first argument is a question, and the second a number in it. After "pooled-" the server's
+ * receives are in a shared receive queue. Takes nothing of the suite.
  */
 #define DEPTH  8
 #define BUFFER (1 << 17)
@@ -232,6 +233,26 @@ static int send_inline(void)
 	return 0;
 }
 
+/* After so many messages that have arrived: is another one completed before it arrives? */
+static int complete_early(void)
+{
+	struct ibv_wc wc;
+	int i;
+
+	connect_both();
+	for (i = 0; i <= number; i++) {
+		must(!post_recv(&ends.server, BUFFER), "ibv_post_recv");
+		must(!post_send(&ends.client, BUFFER, 0), "ibv_post_send");
+		while (!ibv_poll_cq(ends.client.cq, 1, &wc))
+			;
+		if (i == number)
+			puts(ibv_poll_cq(ends.server.cq, 1, &wc) ? "late" : "early");
+		while (i < number && !ibv_poll_cq(ends.server.cq, 1, &wc))
+			;
+	}
+	return 0;
+}
+
 static int close_early(void)
 {
 	struct ibv_device **list = ibv_get_device_list(NULL);
@@ -284,16 +305,18 @@ static int connect_prepared(void)
 	return 0;
 }
 
-static void go_deeper(struct rdma_cm_event *event)
+static void set_depths(struct rdma_cm_event *event)
 {
 	(void)event;
-	ends.param.initiator_depth += (uint8_t)number;
+	ends.param.responder_resources = (uint8_t)(number / 10);
+	ends.param.initiator_depth = (uint8_t)(number % 10);
 }
 
-/* The server accepts with so much more than the client has offered. */
-static int accept_deeper(void)
+/* The client offers to answer three READs, and to post one; the server accepts with the two digits. */
+static int accept_depths(void)
 {
-	ends.on_request = go_deeper;
+	ends.param.responder_resources = 3;
+	ends.on_request = set_depths;
 	connect_both();
 	return 0;
 }
@@ -438,7 +461,7 @@ static const struct {
 	{ "pkeys", find_pkeys },
 	{ "unprepared", connect_unprepared },
 	{ "prepared", connect_prepared },
-	{ "deeper", accept_deeper },
+	{ "depths", accept_depths },
 	{ "small-cq", have_a_small_cq },
 	{ "free-posted", free_posted },
 	{ "deregister-posted", deregister_posted },
@@ -450,6 +473,7 @@ static const struct {
 	{ "lose-answer", lose_answer },
 	{ "send-and-leave", send_and_leave },
 	{ "inline", send_inline },
+	{ "complete-early", complete_early },
 	{ "close-early", close_early },
 	{ "send-to-nobody", send_to_nobody },
 	{ "lose-wake-up", lose_wake_up },
@@ -462,6 +486,8 @@ int main(int argc, char **argv)
 	size_t i;
 
 	number = argc == 3 ? atoi(argv[2]) : 0;
+	ends.pooled = argc > 1 && !strncmp(argv[1], "pooled-", 7);
+	argv[1] += ends.pooled ? 7 : 0;
 	for (i = 0; argc > 1 && i < sizeof(questions) / sizeof(questions[0]); i++) {
 		if (!strcmp(questions[i].name, argv[1]))
 			return questions[i].run();

@@ -30,6 +30,7 @@ static const struct {
 	{ "hour", sleep_an_hour },
 	{ "free-early", free_early },
 	{ "tick", tick },
+	{ "set-anew", set_anew },
 	{ "ring", ring },
 	{ "spin-lock", share_spin_lock },
 	{ "wake-parent", wake_parent },

@@ -33,6 +33,9 @@ FATAL, REFUSED, FLUSHED = "local work queue catastrophic error\n", "client: s re
         ("fill 4", "12, 12\n", "4, 4\n"),  # which is of the last one, as the others have none
         ("overrun 2", 3 * SENT, 3 * SENT),
         ("overrun 4", 4 * SENT + "CQ error\n", 2 * SENT + "CQ error\n" + FATAL),  # soft-RoCE's ring has three places
+        ("overrun-one 0", "", ""),
+        ("overrun-one 1", "CQ error\n", "CQ error\n" + FATAL),  # the other CQ has room
+        ("overrun-one 2", "CQ error\n", "CQ error\n" + FATAL),
         ("write-wrongly 0", SENT, SENT),
         ("write-wrongly 1", "client: s remote access error\n", "client: s remote access error\nlocal access violation work queue error\n"),
         ("write-wrongly 2", REFUSED, REFUSED + "invalid request local work queue error\n"),

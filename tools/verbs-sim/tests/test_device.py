@@ -74,6 +74,13 @@ def test_a_message_that_was_sent_arrives_though_its_sender_leaves(device: str) -
     assert {ends("send-and-leave", device, "--seed", str(seed)) for seed in range(20)} == {"server: r success\n"}
 
 
+@pytest.mark.parametrize("device, due", [("iwarp", "early\n"), ("roce", "late\n")])
+def test_what_completes_before_it_arrives(device: str, due: str) -> None:
+    """On iWARP, also after more than TCP takes at a time: what has arrived is no longer ahead."""
+    for before in (0, 20):
+        assert due in {ends(f"complete-early {before}", device, "--seed", str(seed)) for seed in range(10)}
+
+
 def test_an_answer_is_lost_with_its_host() -> None:
     """Unless it was there already."""
     said = {ends("lose-answer", "roce", "--fail", "0:ibv_query_device:1:SILENCE", "--seed", str(seed)) for seed in range(1, 21)}

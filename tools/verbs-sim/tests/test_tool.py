@@ -130,7 +130,7 @@ def test_it_says_why_nobody_wakes(which: str, sleeps: str, reason: str, device: 
     "which, out",
     [
         ("hour", "3600 s, 3600 s\n"), ("count-hour", "3600.000000 s\n"), ("spin-on-memory", "set\n"), ("free-early", "EBUSY\n"), ("tick", "3 ticks\n"),
-        ("ring", "3 s, 0 750000 us of 1 s\n"), ("spin-lock", "300\n"), ("wake-parent", "woken\n"), ("across", "::ffff:192.0.2.7, ECONNREFUSED\n"),
+        ("ring", "3 s, 0 750000 us of 1 s\n"), ("set-anew", "-1 1 8 1\n-1 0 -1 0\n" * 2), ("spin-lock", "300\n"), ("wake-parent", "woken\n"), ("across", "::ffff:192.0.2.7, ECONNREFUSED\n"),
         ("fork", "child: 7\n"), ("interrupted", "EINTR\n"), ("lock-stdout", "aa\naa\n"), ("compute", "0 ms\n"), ("print-errno-late", "ENXIO\n"),
     ],
 )  # fmt: skip
@@ -337,11 +337,14 @@ def test_a_program_that_does_not_exist() -> None:
 WRONG = [
     ("changed-send", "roce", "change-sent 63", "change-sent 64"),
     ("cq-overrun", "adapter", "small-cq 1", "small-cq 2"),
-    ("depth", "roce", "deeper 1", "deeper 0"),
+    ("depth", "roce", "depths 14", "depths 13"),
+    ("depth", "roce", "depths 23", "depths 13"),
     ("inline", "iwarp", "inline 1", "inline 0"),
     ("no-receive", "roce", "prepared 0", "prepared 1"),
     ("posted-memory", "roce", "free-posted 1", "free-posted 0"),
     ("posted-memory", "roce", "deregister-posted 63", "deregister-posted 64"),
+    ("posted-memory", "roce", "pooled-free-posted 1", "pooled-free-posted 0"),
+    ("posted-memory", "iwarp", "pooled-deregister-posted 63", "pooled-deregister-posted 64"),
     ("posted-memory", "roce", "deregister-sent 0", "deregister-sent 1"),
     ("posted-memory", "roce", "deregister-flushed 0", "deregister-flushed 1"),
     ("read-access", "iwarp", "read-into-own 1", "read-into-own 0"),

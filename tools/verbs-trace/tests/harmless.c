@@ -71,6 +71,32 @@ static int cancelled(void)
 	return ret == PTHREAD_CANCELED ? 0 : 1;
 }
 
+/* Reading the event is a cancellation point, within a verb. */
+static void *await_event(void *channel)
+{
+	struct ibv_cq *cq;
+
+	ibv_get_cq_event(channel, &cq, &channel);
+	return NULL;
+}
+
+/* The next thread takes the place of the one that ended within a verb. */
+static int cancelled_within(void)
+{
+	struct ibv_comp_channel channel;
+	pthread_t id;
+	int fds[2];
+
+	if (pipe(fds))
+		return 1;
+	channel.fd = fds[0];
+	pthread_create(&id, NULL, await_event, &channel);
+	pthread_cancel(id);
+	pthread_join(id, NULL);
+	pthread_create(&id, NULL, list_devices, NULL);
+	return pthread_join(id, NULL);
+}
+
 static atomic_bool has_begun;
 
 static void *terminate(void *main_thread)
@@ -223,6 +249,8 @@ int main(int argc, char **argv)
 		return threads();
 	if (!strcmp(how, "cancelled"))
 		return cancelled();
+	if (!strcmp(how, "cancelled within"))
+		return cancelled_within();
 	if (!strcmp(how, "polls"))
 		return polls();
 	if (!strcmp(how, "polls many"))

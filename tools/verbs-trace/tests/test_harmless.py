@@ -101,6 +101,11 @@ class Harmless(unittest.TestCase):
         self.assertEqual(len(calls), 1 + 8 * 5)
         self.assertEqual({r["thread"] for r in calls}, set(range(1, 10)))
 
+    def test_a_thread_after_one_that_ended_within_a_call(self) -> None:
+        """Its calls are its own: each is there, and none is a library's."""
+        calls = [r["call"] for r in records(trace("-j", HARMLESS, "cancelled within").stderr) if "call" in r]
+        self.assertEqual(calls.count("ibv_get_device_list"), 1 + 5)
+
     def test_waits(self) -> None:
         """poll(2) is what it is, and shown with -w only."""
         for options in ((), ("-w",)):

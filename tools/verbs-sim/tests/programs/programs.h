@@ -26,6 +26,7 @@ int trap_counter(void);
 int compute(void);
 int sleep_an_hour(void);
 int tick(void);
+int set_anew(void);
 int ring(void);
 
 /* ---- threads.c ---- */

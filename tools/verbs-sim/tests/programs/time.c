@@ -2,6 +2,7 @@
 /*
  * Time: the clocks, timers, and the processor and its counter. See programs.h.
  */
+#include <poll.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -134,6 +135,31 @@ int tick(void)
 	printf("%d ticks\n", i);
 	close(fd);
 	return 0;
+}
+
+/* Timers that are set anew when they have expired, unread: the old expirations count no more. */
+int set_anew(void)
+{
+	const struct itimerspec soon = { { 0, 1000000 }, { 0, 1000000 } }, never = { 0 };
+	const struct itimerspec second = { { 0, 0 }, { 1, 0 } }, *const next[] = { &second,
+										   &never };
+	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK), i;
+	struct pollfd expired = { .fd = fd, .events = POLLIN };
+	uint64_t count;
+
+	for (i = 0; i < 4; i++) { /* also when poll(2) has seen them */
+		timerfd_settime(fd, 0, &soon, NULL);
+		usleep(5000);
+		if (i / 2)
+			poll(&expired, 1, -1);
+		timerfd_settime(fd, 0, next[i % 2], NULL);
+		count = 0;
+		printf("%zd ", read(fd, &count, sizeof(count)));
+		printf("%d ", poll(&expired, 1, 2000));
+		printf("%zd ", read(fd, &count, sizeof(count)));
+		printf("%d\n", (int)count);
+	}
+	return close(fd);
 }
 
 /* The same, of the timer that sends SIGALRM. */
