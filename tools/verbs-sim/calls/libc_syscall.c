@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <linux/futex.h>
 #include <stdarg.h>
+#include <sys/random.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -88,6 +89,8 @@ EXPORTED long syscall(long number, ...)
 	case SYS_futex:
 		return futex((const uint32_t *)a[0], (int)a[1], (uint32_t)a[2],
 			     (const struct timespec *)a[3], (uint32_t)a[5]);
+	case SYS_getrandom:
+		return getrandom((void *)a[0], (size_t)a[1], (unsigned int)a[2]);
 	case SYS_clock_gettime:
 		return clock_gettime((clockid_t)a[0], (struct timespec *)a[1]);
 	case SYS_clock_nanosleep:

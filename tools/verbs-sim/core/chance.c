@@ -167,7 +167,8 @@ bool sim_rarely(uint32_t of)
 /* Not from the generator of choices: a program that repeats some of these gets the same bytes. */
 uint8_t sim_random_byte(struct sim_program *program)
 {
-	uint64_t x = sim_world->seed * 0x9e3779b97f4a7c15ull + ++program->random_bytes;
+	uint64_t x = sim_world->seed * 0x9e3779b97f4a7c15ull +
+		     (uint64_t)program->number * 0xbf58476d1ce4e5b9ull + ++program->random_bytes;
 
 	x = (x ^ x >> 31) * 0x2545f4914f6cdd1dull;
 	return (uint8_t)(x >> 32);
