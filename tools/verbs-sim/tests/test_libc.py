@@ -68,3 +68,10 @@ def test_python_with_processes(tmp_path: Path) -> None:
     script.write_text(PYTHON)
     run = simulate([[sys.executable, str(script)]])
     assert (run.exit, run.out.splitlines()) == (0, [f"{['worked'] * 3} {[None] * 3}", "said", "5"]), run.why()
+
+
+def test_programs_get_random_bytes_of_their_own() -> None:
+    """And the same with the same seed."""
+    program = [sys.executable, "-c", "import os; print(os.getrandom(8).hex(), os.urandom(8).hex())"]
+    one, other = (simulate([program, program], "--seed", "7", "--servers", "0").out.split() for _ in "ab")
+    assert len({*one}) == 4 and sorted(one) == sorted(other)

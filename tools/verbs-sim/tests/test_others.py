@@ -56,14 +56,16 @@ def test_only_drivers_of_simulated_devices_are_loaded() -> None:
 
 
 @pytest.mark.parametrize("name, transport", ROWS)
-def test_five_seeds(name: str, transport: list[str]) -> None:
+def test_three_seeds(name: str, transport: list[str]) -> None:
+    """And the first one twice."""
     pair = [words.split() for words in PAIRS[name]]
     if not shutil.which(pair[0][0]):
         pytest.skip(f"{pair[0][0]} is not there: perftest, rdmacm-utils, qperf, libfabric-bin")
-    for seed in range(1, 6):
-        one, other = (simulate(pair, *transport, "--seed", str(seed)) for _ in "ab")
+    hashes = dict[int, str]()
+    for seed in (1, 1, 2, 3):
+        one = simulate(pair, *transport, "--seed", str(seed))
         skip_if_real(one)
-        assert one.hash == other.hash, one.command
+        assert hashes.setdefault(seed, one.hash) == one.hash, one.command
         if name in REFUSED and "RDMA_CM_EVENT_REJECTED" in one.err:
             continue
         assert one.exit in (0, LEFT_OVER), one.why()
