@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -340,6 +341,34 @@ UNIT_TESTS(a_keepalive_is_taken_out_and_nothing_else, UNIT_LENGTH(keepalives))
 	ck_assert_int_eq(our_take_next_wc(&asking.head, &wc), EAGAIN);
 	ck_assert_int_eq(asking.head.counters.completions, keepalives[_i].n_left);
 	ck_assert(asking.keepalive.under_way == !answered);
+}
+
+/* Each check finds more completions in the CQ than there is room for, and moves none before another. */
+UNIT_TEST(completions_stay_in_order_however_often_a_keepalive_is_looked_for)
+{
+	static const struct our_cm_ops cm = { .keepalive = &our_keepalive };
+	static const struct our_completion_ops completions = { .take = nothing_more };
+	static const struct our_config asks = { .waiting = { &cm, &completions } };
+	struct our_private asking = { .head.config = &asks, .keepalive.under_way = true };
+	struct ibv_cq cq = { .context = unit_verbs(), .cqe = 3 * OUR_POLL_BATCH };
+	struct ibv_wc wcs[3 * OUR_POLL_BATCH] = { { .wr_id = 0 } };
+	const struct ibv_wc *wc;
+	uint64_t i, taken = 0;
+
+	asking.head.cq = &cq;
+	for (i = 0; i < UNIT_LENGTH(wcs); i++)
+		wcs[i].wr_id = i;
+	for (i = 0; i < 2; i++) {
+		unit_found = wcs + i * UNIT_LENGTH(wcs) / 2;
+		unit_n_found = UNIT_LENGTH(wcs) / 2;
+		ck_assert_int_eq(our_find_keepalive(&asking.head), EAGAIN);
+		for (; taken < (i ? UNIT_LENGTH(wcs) : 3); taken++) {
+			ck_assert_int_gt(our_poll_cq(&asking.head), 0);
+			ck_assert_int_eq(our_take_next_wc(&asking.head, &wc), 0);
+			ck_assert_uint_eq(wc->wr_id, taken);
+		}
+	}
+	free(asking.behind.wc);
 }
 
 /* The first of them is at hand, the others are in the CQ: nobody takes them. */
