@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """The simulated device against the drivers: what tools/verbs-sim/tests/probe asks a driver, it asks verbs-sim, and gets the same answers.
 
-Contract: a question whose answers differ is in DIFFERENT, with the difference.
+Contract: a question whose answers differ is in DIFFERENT, with the difference; one line that differs seldom is in SELDOM.
 """
 
 from __future__ import annotations
@@ -26,6 +26,9 @@ DIFFERENT = {
     ("empty-gone", "iWARP"): "the same",
     ("steps", "iWARP"): "a QP goes from INIT to RTS, and where it fails it leaves other states behind",
     ("caps", "RoCE"): "the simulation has no memory for the largest queues",
+}
+SELDOM = {  # a line of the driver that no seed shows, and the one in whose place it comes: tests/drivers.md
+    ("too-long", "iWARP"): ("client: send completed: local QP operation error", "client: send completed: success"),
 }
 SEEDS = ("1", "2", "3", "4")  # one of them is to show what the driver shows
 
@@ -81,9 +84,7 @@ def test_it_refuses_what_soft_roce_refuses(question: str) -> None:
 def test_it_answers_as_the_driver_does(question: str, transport: str) -> None:
     variable, options = LINKS[transport]
     probe = ["build/tests/probe", os.environ[variable], question]
+    said = answers(*probe)
     simulated = [answers("tools/verbs-sim/verbs-sim", *options, "--seed", seed, "--", *probe) for seed in SEEDS]
-    for _ in range(3):  # a driver may answer otherwise once: soft-iWARP fails a send in one of many runs, which no seed does
-        said = answers(*probe)
-        if said in simulated:
-            break
-    assert said in simulated, (said, simulated[0])
+    seldom, usually = SELDOM.get((question, transport), ("", ""))
+    assert said in simulated or sorted(usually if line == seldom else line for line in said) in simulated, (said, simulated[0])
