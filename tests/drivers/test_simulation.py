@@ -6,6 +6,7 @@ Contract: a question whose answers differ is in DIFFERENT, with the difference; 
 
 from __future__ import annotations
 
+import difflib
 import os
 import re
 import subprocess
@@ -87,4 +88,6 @@ def test_it_answers_as_the_driver_does(question: str, transport: str) -> None:
     said = answers(*probe)
     simulated = [answers("tools/verbs-sim/verbs-sim", *options, "--seed", seed, "--", *probe) for seed in SEEDS]
     seldom, usually = SELDOM.get((question, transport), ("", ""))
-    assert said in simulated or sorted(usually if line == seldom else line for line in said) in simulated, (said, simulated[0])
+    assert said in simulated or sorted(usually if line == seldom else line for line in said) in simulated, "\n".join(
+        difflib.unified_diff(simulated[0], said, "verbs-sim, seed 1", "driver", lineterm="")
+    )
