@@ -11,6 +11,7 @@ import hashlib
 import random
 import sys
 import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -119,9 +120,9 @@ def chosen(seed: int, topic: str = "", level: int = 0) -> Bug:
     return min(bugs, key=lambda bug: hashlib.sha256(f"{seed} {bug.number}".encode()).digest())
 
 
-def plant(bug: Bug, tree: Path) -> None:
-    """Puts the fault into the tree's sources."""
-    for each in bug.edits:
+def plant(edits: Iterable[Edit], tree: Path) -> None:
+    """Puts the edits into the tree's sources."""
+    for each in edits:
         path = tree / each.file
         path.write_text(edit.replace(path.read_text(), each.function, each.old, each.new))
 
@@ -136,7 +137,7 @@ def silence(tree: Path) -> None:
 def write(bug: Bug, directory: Path) -> None:
     """Writes a student's tree."""
     trees.write(directory, bug.stage, "")
-    plant(bug, directory)
+    plant(bug.edits, directory)
     silence(directory)
     sides = {role: f"{directory if role == bug.role else bug.stage}/{role}" for role in ("client", "server")}
     other = sides["client" if bug.role == "server" else "server"]

@@ -96,6 +96,9 @@ scene: ## STAGE=ping-sr-3 SCENE=silent: show what happens when, who does it, in 
 scenes: all ## write the pages of scenes, docs/scenes
 	@python3 -B -m course.scenes --write
 
+left-out: all ## write docs/left-out.md: what the stages do without one decisive line (NAME=poll-after-arming: measure only this one, and print it)
+	@python3 -B -m course.left_out $(NAME)
+
 # Figures are in the file itself.
 SLIDES = $(patsubst course/slides/%.md,$(BUILD)/slides/%.html,$(filter-out %-notes.md,$(wildcard course/slides/[0-9]*.md)))
 $(BUILD)/slides/%.html: course/slides/%.md course/slides/template.html $(wildcard docs/figures/*.svg)

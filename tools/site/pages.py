@@ -43,7 +43,7 @@ def sections(notes: bool = False) -> list[Section]:
     return [
         Section("Concepts", ["docs/README.md", *(f"docs/{name}.md" for name in concepts)]),
         Section("Stages", [*(f"{folder(stage)}/README.md" for stage in stages()), "beyond/README.md"]),
-        Section("Scenes", existing("docs/scenes/*.md")),
+        Section("Scenes", [*existing("docs/scenes/*.md"), "docs/left-out.md"]),
         Section("Labs", existing("course/README.md") + existing("course/labs/lab-?.md") + ["course/mine/README.md", "course/teaching.md", "course/grading.md", "course/slides/README.md"]),
         Section("Exercises and bug labs", ["course/exercises/README.md", *EXERCISE_PAGES, "course/bugs/README.md"]),
         Section("Reference", [f"docs/{name}.md" for name in reference]),
