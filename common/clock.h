@@ -10,6 +10,7 @@
 #include <time.h>
 
 #define OUR_NS_PER_S  1000000000ull
+#define OUR_NS_PER_MS 1000000ull
 #define OUR_NS_PER_US 1000ull
 
 /*

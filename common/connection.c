@@ -136,6 +136,8 @@ static void destroy_id(const struct our_control *control, struct rdma_cm_id **cm
 
 void our_destroy_id(struct our_control *control)
 {
+	if (!control->cm_id)
+		return;
 	if (our_private(control)->second_cm_id)
 		destroy_id(control, &our_private(control)->second_cm_id);
 	destroy_id(control, &control->cm_id);
@@ -642,6 +644,8 @@ void our_disconnect(struct our_control *control)
 {
 	int ret;
 
+	if (!control->cm_id)
+		return;
 	if (begin_disconnect(control)) {
 		our_start_cm_call(control);
 		ret = OUR_CALL(rdma_disconnect(control->cm_id));

@@ -152,7 +152,8 @@ err_no_memory:
 
 void our_free_memory(const struct our_config *config, struct our_memory *memory)
 {
-	our_unsetup_mr(config, memory->mr);
+	if (memory->mr)
+		our_unsetup_mr(config, memory->mr);
 	free(memory->buffers[0].data);
 	free(memory->buffers);
 	memset(memory, 0, sizeof(*memory));
@@ -173,7 +174,34 @@ int our_setup_buffers(struct our_control *control, uint32_t n, uint32_t size, in
 		return our_tell_error(control->config, "our_setup_buffers", EINVAL,
 				      "these rights would open every message to the peer, by one "
 				      "key: our_open_buffer opens one buffer");
+	our_private(control)->access = access;
 	return our_make_memory(control->config, control->pd, n, size, access, &control->memory);
+}
+
+void our_deregister_buffers(struct our_control *control)
+{
+	if (!control->memory.mr)
+		return;
+	our_unsetup_mr(control->config, control->memory.mr);
+	control->memory.mr = NULL;
+}
+
+int our_register_buffers(struct our_control *control)
+{
+	struct our_memory *memory = &control->memory;
+	uint32_t i;
+	int ret;
+
+	if (!memory->buffers)
+		return 0;
+	ret = our_register(control->config, control->pd, memory->buffers[0].data,
+			   memory->n_buffers * stride(memory->size), our_private(control)->access,
+			   &memory->mr);
+	for (i = 0; i < memory->n_buffers && !ret; i++) {
+		memory->buffers[i].send_sge.lkey = memory->mr->lkey;
+		memory->buffers[i].recv_sge.lkey = memory->mr->lkey;
+	}
+	return ret;
 }
 
 int our_open_buffer(struct our_control *control, uint32_t index, int access, struct ibv_mr **mr)
@@ -184,5 +212,7 @@ int our_open_buffer(struct our_control *control, uint32_t index, int access, str
 
 void our_unsetup_buffers(struct our_control *control)
 {
+	if (!control->memory.buffers)
+		return;
 	our_free_memory(control->config, &control->memory);
 }

@@ -377,7 +377,8 @@ void our_destroy_control_struct(struct our_control *control);
 
 /*
  * our_create_id, our_destroy_id - the id of a connection, and the channel its events come to
- * Destroy it after all that was made from it. A client may then create another, to try again.
+ * Destroy it after all that was made from it. A client may then create another, to try again. Of
+ * the functions that undo a step of a connection, each does nothing if there is nothing to undo.
  * RETURN VALUE: 0 or an errno value.
  * ERRORS: ENODEV: this machine has no RDMA device, or rdma_ucm is not loaded; EMFILE.
  * SEE ALSO: rdma_create_id(3), rdma_create_event_channel(3)
@@ -717,6 +718,78 @@ int our_look_after(struct our_control *control, int *timeout_ms);
  * SEE ALSO: ibv_get_async_event(3)
  */
 int our_take_async_events(struct our_control *control);
+
+/* ---- A connection that has broken ---- */
+
+/*
+ * our_may_pass - whether it makes sense for a client to connect anew
+ * `error` is how its connection has ended, or why it was not made: what a wait, a post, or a step of
+ * the connection has returned.
+ *
+ *	ECONNABORTED, EPIPE,      passes: retries exceeded, a flush, a port that went down: the
+ *	EHOSTUNREACH, ETIMEDOUT   network, or the peer's host or program
+ *	ECONNREFUSED              passes: nobody listens; a server starts again
+ *	ECONNRESET                passes, unless client->complete is set: RDMA_CM_EVENT_DISCONNECTED
+ *	                          comes from a peer that was killed, too
+ *	EACCES                    passes if the refusal has no private data: the kernel refuses for
+ *	                          a server that died; else it is the server's own decision
+ *	ENODEV, EADDRNOTAVAIL,    passes: no device has the address, or there is no route, as while
+ *	ENETUNREACH               our own port is down
+ *	ENODEV                    does not, if client->ended says that the device was removed
+ *	EADDRINUSE                passes (iWARP): the next attempt has another port
+ *	EIO, ENOMEM, all others   do not: this side is the cause; nor anything after a stop request
+ *
+ * RETURN VALUE: whether it may pass.
+ */
+bool our_may_pass(const struct our_control *client, int error);
+
+/*
+ * struct our_reconnect - how a client connects anew, and what it has to send again
+ * Numbers of messages are the program's own. A message is confirmed if the peer's *program* has
+ * answered it: a completion does not say that, on iWARP not even that it has left this host. One
+ * that is not confirmed may have arrived or not, so the peer must notice one that comes again.
+ */
+struct our_reconnect {
+	struct sockaddr *server; /* as of our_client_bind */
+
+	/* Posts the first receives, and calls our_client_connect with the private data. */
+	int (*connect)(struct our_control *client);
+
+	/* Sends message `number` again. Called for each from `confirmed` on that is below `next`, in
+	 * order, when the connection stands. */
+	int (*repeat)(struct our_control *client, uint64_t number);
+	uint64_t confirmed, next; /* both may be set at any time; if equal, there is nothing */
+
+	/* Before attempt n, a random time up to first_ms (0: 50) times 2 to the power of n; at most
+	 * most_ms (0: 2000). */
+	unsigned int first_ms, most_ms;
+	unsigned int limit_s; /* for all attempts until the connection stands; 0: none */
+	unsigned int failed;  /* attempts since the last connection */
+};
+
+/*
+ * our_reconnect - make the connection of a client anew
+ * To be called when it has ended with `error`, after our_setup_qp has succeeded once. Destroys id,
+ * QP, CQ and PD; waits; makes them anew, as large as before, on the device that has a route to
+ * the server by then, so with its present GID; registers the buffers again, whose contents stay, and
+ * whose keys change; calls how->connect; and has repeated what is not confirmed. Deregister MRs of
+ * your own before, and register them in how->connect. Each failed attempt is reported. An end that
+ * may not pass is returned at once.
+ * RETURN VALUE: 0; or an errno value: only our_close, or its steps, remain.
+ * ERRORS: not reported: EHOSTDOWN: limit_s is over; EINTR. `error`, or why the last attempt failed:
+ * may not pass.
+ * SEE ALSO: rdma_resolve_addr(3), rdma_connect(3)
+ */
+int our_reconnect(struct our_control *client, struct our_reconnect *how, int error);
+
+/*
+ * our_pause_ms - the time to wait before the next attempt, for event loops
+ * A loop closes its client, makes another when a timer of this length has expired, and counts
+ * how->failed itself.
+ * RETURN VALUE: milliseconds, random: see struct our_reconnect.
+ * THREADS: any.
+ */
+unsigned int our_pause_ms(const struct our_reconnect *how);
 
 /* ---- A device that several connections share ---- */
 

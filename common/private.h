@@ -33,6 +33,14 @@ int our_make_memory(const struct our_config *config, struct ibv_pd *pd, uint32_t
 void our_free_memory(const struct our_config *config, struct our_memory *memory);
 
 /*
+ * Deregister the connection's buffers, and register the same memory again, in the PD that it has by
+ * then. Both do nothing if there are no buffers, the first also if they are not registered. The
+ * second returns 0 or an errno value, reported.
+ */
+void our_deregister_buffers(struct our_control *control);
+int our_register_buffers(struct our_control *control);
+
+/*
  * Makes the work requests of buffer `index`, for the whole buffer; sends are signaled.
  * our_make_memory calls these. Cannot fail.
  */

@@ -241,6 +241,8 @@ void our_destroy_qp(struct our_control *control)
 
 void our_unsetup_qp(struct our_control *control)
 {
+	if (!control->pd)
+		return;
 	our_destroy_qp(control);
 	if (control->device)
 		LIST_REMOVE(our_private(control), of_device);

@@ -89,6 +89,7 @@ struct our_private {
 
 	LIST_ENTRY(our_private) of_device; /* a shared one's connections with the same bucket */
 	struct our_async async;
+	int access; /* the rights of head.memory */
 };
 
 static inline struct our_private *our_private(const struct our_control *control)

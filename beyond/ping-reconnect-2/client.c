@@ -8,42 +8,14 @@
 #include <inttypes.h>
 #include <string.h>
 #include <sys/random.h>
-#include <time.h>
 
 #include "beyond/ping-reconnect-2/reconnect.h"
-#include "common/clock.h"
 #include "ping-sr-0/ping.h"
 #include "ping-sr-1/connect_info.h"
 #include "program/measure/run.h"
 #include "program/measure/user_data.h"
 #include "program/report.h"
 #include "program/serve/serve.h"
-
-/* Returns true if the server may be there again soon, and the user wants to wait for it (-w). */
-static bool may_pass(const struct our_control *client, int error)
-{
-	const struct our_cm_event *event = &client->cm_event;
-	struct our_refusal refusal;
-
-	if (!our_options_of(client)->wait_s || our_stop_requested(client->stop))
-		return false;
-	switch (error) {
-	case ECONNREFUSED:
-	case ECONNRESET:
-	case ECONNABORTED:
-	case ECANCELED:
-	case EPIPE:
-	case ETIMEDOUT:
-	case EHOSTUNREACH:
-		return true;
-	case EACCES: /* without a reason it is the kernel that refuses, for a server that is dead */
-		return our_decode_refusal(event->private_data, event->private_data_length,
-					  &refusal) ||
-		       refusal.reason == OUR_REFUSED_BUSY;
-	default:
-		return false;
-	}
-}
 
 /* A name that no other client has: with a process id, two of them would lose messages. */
 static uint64_t own_name(void)
@@ -55,14 +27,19 @@ static uint64_t own_name(void)
 	return name;
 }
 
-static int tell_and_connect(struct our_control *client)
+/* On each connection: the first receive, and the private data. */
+static int post_and_connect(struct our_control *client)
 {
 	struct our_run *run = our_run_of(client);
 	const struct our_place place = { htobe64(own_name()), htobe64(run->message) };
 	uint8_t data[OUR_MOST_TO_CONNECT];
 	uint64_t count = run->count;
 	size_t length;
+	int ret;
 
+	ret = our_post_recv(client, OUR_RECV_BUFFER); /* ibv_post_recv */
+	if (ret)
+		return ret;
 	if (count != OUR_COUNT_UNLIMITED)
 		run->count -= run->message; /* those that are left */
 	length = our_private_data.tell(client, data);
@@ -71,7 +48,7 @@ static int tell_and_connect(struct our_control *client)
 	length += sizeof(place);
 	data[29] = OUR_PLACE_VERSION;
 	data[31] = (uint8_t)length;
-	return our_client_connect(client, data, length);
+	return our_client_connect(client, data, length); /* rdma_connect */
 }
 
 static int send_and_recv(struct our_control *client)
@@ -123,8 +100,40 @@ static int exchange_messages(struct our_control *client)
 	return ret;
 }
 
-/* One connection, from its first verb to its last. */
-static int connect_and_exchange(struct our_control *client, struct sockaddr *server)
+/* Returns the end of the last connection, or why there was none. */
+static int exchange_until_end(struct our_control *client, struct sockaddr *server)
+{
+	struct our_run *run = our_run_of(client);
+	struct our_reconnect how = {
+		.server = server,
+		.connect = post_and_connect,
+		.limit_s = run->options->wait_s,
+	};
+	int ret;
+
+	ret = post_and_connect(client);
+	if (ret == ECONNREFUSED)
+		return ret; /* program/serve/client.c waits until somebody listens */
+	for (;;) {
+		if (!ret)
+			ret = exchange_messages(client);
+		if (!how.limit_s || !our_may_pass(client, ret))
+			break;
+		if (client->accepted && !run->options->quiet)
+			our_report_sentence("connection lost: goes on with message %" PRIu64,
+					    run->message);
+		ret = our_reconnect(client, &how, ret);
+	}
+	if (client->accepted)
+		return our_report_results(client, our_end_run(run, ret));
+	if (ret == EHOSTDOWN)
+		our_report_sentence("gave up after %" PRIu64 " messages: the server is not back "
+				    "(-w)",
+				    run->message);
+	return ret;
+}
+
+int our_reconnecting_client(struct our_control *client, struct sockaddr *server)
 {
 	struct our_run *run = our_run_of(client);
 	int ret;
@@ -147,50 +156,14 @@ static int connect_and_exchange(struct our_control *client, struct sockaddr *ser
 	if (ret)
 		goto out_unsetup_qp;
 	our_setup_user_data(client, OUR_SEND_BUFFER, 0);
-	ret = our_post_recv(client, OUR_RECV_BUFFER); /* ibv_post_recv */
-	if (ret)
-		goto out_unsetup_buffers;
-	ret = tell_and_connect(client); /* rdma_connect */
-	if (ret)
-		goto out_disconnect;
 
-	ret = exchange_messages(client);
-	if (!may_pass(client, ret))
-		ret = our_report_results(client, our_end_run(run, ret));
-	else if (!run->options->quiet)
-		our_report_sentence("connection lost: goes on with message %" PRIu64, run->message);
+	ret = exchange_until_end(client, server); /* our_reconnect does all of this again */
 
-out_disconnect:
-	our_disconnect(client); /* rdma_disconnect, rdma_destroy_qp */
-out_unsetup_buffers:
+	our_disconnect(client);      /* rdma_disconnect, rdma_destroy_qp */
 	our_unsetup_buffers(client); /* ibv_dereg_mr */
 out_unsetup_qp:
 	our_unsetup_qp(client); /* ibv_destroy_cq, ibv_dealloc_pd; the QP, if it is left */
 out_destroy_id:
 	our_destroy_id(client); /* rdma_destroy_id */
 	return ret;
-}
-
-/* The first connection is made like any other: program/serve/client.c waits until somebody listens. */
-int our_reconnecting_client(struct our_control *client, struct sockaddr *server)
-{
-	const struct timespec pause = { .tv_nsec = 100000000 };
-	struct our_run *run = our_run_of(client);
-	uint64_t until_ns = our_end_of_wait(run->options->wait_s);
-	int ret;
-
-	for (;;) {
-		ret = connect_and_exchange(client, server);
-		if (!may_pass(client, ret) || (ret == ECONNREFUSED && !run->started_ns))
-			return ret;
-		if (client->accepted) /* it was connected: the wait begins anew */
-			until_ns = our_end_of_wait(run->options->wait_s);
-		else if (our_now_ns() >= until_ns)
-			break;
-		else
-			nanosleep(&pause, NULL);
-	}
-	our_report_sentence("gave up after %" PRIu64 " messages: the server is not back (-w)",
-			    run->message);
-	return EHOSTDOWN;
 }

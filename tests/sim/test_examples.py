@@ -74,6 +74,7 @@ ROWS = [
     Example("extended", "plain/echo_server {a}", ("plain/extended_client {a}",), f"echo_server: listening|2000 messages sent back|{EXTENDED}", (2000,), "RoCE", True),
     Example("first", "plain/echo_server {a}", ("plain/first_client {a}",), "echo_server: listening|1 messages sent back|'hello, RDMA' came back", (1,), spins=True),
     Example("first pair", "plain/first_server {a}", ("plain/first_client {a}",), "first_server: listening|one message sent back|'hello, RDMA' came back", (1,), spins=True),
+    Example("reconnect", "srq_server {a}", ("reconnect_client {a} 12321 20",), "srq_server: listening|20 answers over 1 connections|20 messages sent back to 1 clients, 1 at once", (20,)),
     Example("memory", "epoll_server {a}", (f"memory_client {{a}} 12321 {FILE}",),
             f"epoll_server: listening|{SIZE} bytes there and back over 2 connections|{CHUNKS} messages sent back to 2 clients", (CHUNKS,), strict="-q"),
 ]  # fmt: skip

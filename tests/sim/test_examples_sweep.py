@@ -22,6 +22,7 @@ PAIRS = {
     "loop": ("echo_server", "loop_client {a} 12321 2"),
     "epoll": ("epoll_server", ECHO, PLAIN),
     "srq": ("srq_server", ECHO, PLAIN),
+    "reconnect": ("srq_server", "reconnect_client {a} 12321 4"),
     "memory": ("epoll_server", "memory_client {a} 12321 malloc"),
     "store": ("store_server", "store_client {a} put 5 value", "store_client {a} put 6 another"),
     "stream": ("stream_server", "stream_client {a} <docs/primer.md"),
@@ -34,7 +35,7 @@ PAIRS = {
 # What a server does for all of its clients.
 ALL_NEED = OF_ALL_CLIENTS | {"ibv_poll_cq", "epoll_wait", "poll"}
 WORDS = re.compile(r"^([\w/-]+): (?!listening|\d+ calls)(.*)$", re.MULTILINE)
-CLIENTS_ALONE = ("loop", "memory", "extended")  # their servers are those of others
+CLIENTS_ALONE = ("loop", "memory", "reconnect", "extended")  # their servers are those of others
 UNCAUGHT = {128 + 15}  # of a client, and of what ends with its peer
 ENDS_WITH_IT = ("stream_server", "write_server", "beyond/mcast-ud-0/client 224.1.2.3")
 each_side = pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """ping-reconnect-2 loses and duplicates nothing, at whatever call its server is killed, and whatever breaks its connection: the
-client has each answer, and the journal has each message once, in order.
+client has each answer, and the journal has each message once, in order. reconnect_client has more than one message under way.
 
 Contract: servers come one second after the other, and the next one listens where the one before did.
 """
@@ -95,3 +95,30 @@ def test_its_connection_breaks_when_it_has_lasted_longer_than_a_client_waits(tra
     done = run(tmp_path / "late", transport, "--fail", "1:ibv_post_send:5:WR_FLUSH_ERR", servers=1, count=8, more="-w 2 --rate 1")
     check(done, tmp_path / "late", 8)
     assert "goes on with message 4" in done.err, done.why()
+
+
+SERVER, CLIENT = f"build/examples/srq_server {ADDRESS}".split(), f"build/examples/reconnect_client {ADDRESS} 12321 20".split()
+
+
+@pytest.mark.parametrize("transport, how", BREAKS)
+def test_what_has_no_answer_is_sent_again(transport: list[str], how: str) -> None:
+    """At each send, and in any order of events. An answer that is missing, comes twice or in another order ends the client."""
+    for send in range(1, 21):
+        done = simulate([SERVER, CLIENT], *transport, "--servers=1", "--strict", "--seed", str(send), f"--fail=1:ibv_post_send:{send}:{how}")
+        assert not done.exit and "20 answers over 2 connections" in done.out and done.left == "nothing" and not done.wrong, done.why()
+
+
+@OVER
+def test_its_pauses_grow(transport: list[str]) -> None:
+    """Nobody listens any more. After the first seconds an attempt comes each second, on average."""
+    done = simulate([SERVER, CLIENT], *transport, "--servers=1", "--fail=0:ibv_post_send:5:SIGKILL")
+    attempts = done.err.count("nobody listens")
+    assert done.statuses == [KILLED, 1] and "gave up after 60 s" in done.err and 40 < attempts < 90 and done.ms < 60_100, done.why()
+
+
+@OVER
+def test_a_stop_ends_a_pause(transport: list[str]) -> None:
+    """ping-reconnect-2, as its signals do; and it says nothing about a server that is not back."""
+    done = simulate([f"{STAGE}/server -q -a {ADDRESS}".split(), f"{STAGE}/client -q -a {ADDRESS} -w 60 -c 9".split()],
+                    *transport, "--servers=1", "--fail=0:ibv_post_send:3:SIGKILL", "--fail=1:poll:60:SIGTERM")  # fmt: skip
+    assert done.statuses[0] == KILLED and done.statuses[1] != KILLED and "gave up" not in done.err and done.ms < 50_000, done.why()

@@ -15,7 +15,7 @@ SWEPT = "ping-sr-0 ping-sr-2 ping-sr-3 ping-sr-4 blast-sr-2 ping-srq-4 ping-rdma
 EXAMPLES = [
     ["echo_server", "echo_client"], ["epoll_server", "loop_client"], ["srq_server", "echo_client"], ["store_server", "store_client"],
     ["write_server", "write_client"], ["store_server", "../beyond/ping-mt-4/client"],
-    ["epoll_server", "memory_client"], ["plain/echo_server", "plain/echo_client"], ["plain/first_server", "plain/first_client"],
+    ["epoll_server", "memory_client"], ["srq_server", "reconnect_client"], ["plain/echo_server", "plain/echo_client"], ["plain/first_server", "plain/first_client"],
 ]  # fmt: skip
 KEEPS = re.compile("destroy|dealloc|dereg|close|disconnect")  # what is not destroyed is not freed
 REPORT = re.compile(r"Sanitizer|runtime error")
