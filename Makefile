@@ -58,7 +58,7 @@ ways: $(EVERY_WAY) ## build every way to wait, as one program: build/ways/{clien
 bare-events: $(EVENTS) ## build ping-rc-0 with a completion channel: build/ping-rc-0-events/{client,server}
 
 # What is made of the library (tools/packaging) and nothing else; in examples/plain, of librdmacm and libibverbs alone.
-OF_LIBRARY = $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c) beyond/ping-mt-4/client.c)
+OF_LIBRARY = $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c) beyond/ping-mt-4/client.c beyond/ping-failover-2/client.c)
 EXAMPLES = $(OF_LIBRARY) $(patsubst %.c,$(BUILD)/%,$(wildcard examples/plain/*.c))
 # Each is one file, which takes nothing of the suite: it has to compile as it is, by itself.
 ONE_FILE = $(call both,$(addprefix beyond/,ping-ep-0 ping-ud-0 mcast-ud-0))

@@ -16,7 +16,7 @@ from typing import Any
 from tools.folders import TOP, folder
 
 ROLES = ("client", "server")
-ONE_FILE = ["ping-ep-0", "ping-mt-4", "ping-ud-0", "mcast-ud-0"]  # each side of these is one file, and takes nothing of another stage
+ONE_FILE = ["ping-ep-0", "ping-mt-4", "ping-failover-2", "ping-ud-0", "mcast-ud-0"]  # each side of these is one file, and takes nothing of another stage
 
 
 def without_make() -> dict[str, str]:

@@ -8,6 +8,7 @@ Contract: servers come one second after the other, and the next one listens wher
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from random import Random
 
@@ -122,3 +123,41 @@ def test_a_stop_ends_a_pause(transport: list[str]) -> None:
     done = simulate([f"{STAGE}/server -q -a {ADDRESS}".split(), f"{STAGE}/client -q -a {ADDRESS} -w 60 -c 9".split()],
                     *transport, "--servers=1", "--fail=0:ibv_post_send:3:SIGKILL", "--fail=1:poll:60:SIGTERM")  # fmt: skip
     assert done.statuses[0] == KILLED and done.statuses[1] != KILLED and "gave up" not in done.err and done.ms < 50_000, done.why()
+
+
+def fail_over(folder: Path, kind: str, *options: str, clients: str = "192.0.2.1 192.0.2.2 40 100") -> Run:
+    """A client of two devices, and one server on both."""
+    folder.mkdir()
+    server = f"{STAGE}/server -q -n 0 -a 0.0.0.0 --timeout 0 --journal {folder}".split()
+    devices = [f"--device={kind},address=192.0.2.{number}" for number in (1, 2)]
+    return simulate([server, f"build/beyond/ping-failover-2/client {clients}".split()], *devices, "--servers=1", "--strict", *options)
+
+
+@pytest.mark.parametrize("kind, how", [("roce", "RETRY_EXC_ERR"), ("adapter", "RETRY_EXC_ERR"), ("iwarp", "WR_FLUSH_ERR")])
+def test_a_session_moves_to_the_other_path_and_back(kind: str, how: str, tmp_path: Path) -> None:
+    """Whatever message the first path breaks at; a second fault breaks the second path, before it has moved back."""
+    for send in range(1, 21):
+        folder = tmp_path / str(send)
+        done = fail_over(folder, kind, "--seed", str(send), f"--fail=1:ibv_post_send:{send}:{how}", f"--fail=1:ibv_post_send:{send + 3}:{how}")
+        (journal,) = folder.iterdir()
+        assert not done.exit and done.left == "nothing" and not done.wrong, done.why()
+        assert [int(line) for line in journal.read_text().splitlines()] == [*range(40)], done.why()
+        moves = re.findall(r"goes on over (\S+) with", done.err)
+        assert f"40 answers, {len(moves)} moves" in done.out and moves[0] == "192.0.2.2" and moves[-1] == "192.0.2.1", done.why()
+
+
+def test_a_session_begins_on_the_path_that_works(tmp_path: Path) -> None:
+    done = fail_over(tmp_path / "one", "roce", clients="192.0.2.9 192.0.2.2 5")
+    assert not done.exit and "5 answers, 0 moves" in done.out, done.why()
+
+
+def test_without_any_path_it_gives_up(tmp_path: Path) -> None:
+    """After a minute; the last message may be done, and has no answer."""
+    done = fail_over(tmp_path / "none", "roce", "--fail=0:ibv_post_send:5:SIGKILL")
+    assert done.statuses == [KILLED, 1] and "4 answers, 0 moves" in done.out and 60_000 < done.ms < 70_000, done.why()
+
+
+@pytest.mark.parametrize("words", ["", "192.0.2.1 192.0.2.2", "192.0.2.1 192.0.2.2 0", "192.0.2.1 192.0.2.2 5 3600001", "1 2 3 4 5"])
+def test_wrong_words_are_refused(words: str) -> None:
+    done = simulate([f"build/beyond/ping-failover-2/client {words}".split()])
+    assert done.statuses == [2] and "usage: ping-failover-2/client" in done.err, done.why()
