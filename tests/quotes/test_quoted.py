@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Runs the commands of the labs, docs/primer.md, tools/capture/README.md and course/README.md. The lines that the pages quote must be printed.
+"""Runs the commands of the labs, course/practice.md, docs/primer.md, tools/capture/README.md and course/README.md. The lines that the pages quote must be printed.
 
     python3 -m pytest tests/quotes -m '' -k lab-2
 
@@ -19,8 +19,9 @@ from quotes import page
 
 TOP = Path(__file__).resolve().parents[2]
 LIMIT_S = 300
+PRACTICE = "course/practice.md"
 LABS = sorted(str(path.relative_to(TOP)) for path in TOP.glob("course/labs/lab-[0-9].md"))
-PAGES = [*LABS, "docs/primer.md", "tools/capture/README.md", "course/README.md"]  # tests/drivers/test_symptoms.py runs those of docs/symptoms.md
+PAGES = [*LABS, PRACTICE, "docs/primer.md", "tools/capture/README.md", "course/README.md"]  # tests/drivers/test_symptoms.py runs those of docs/symptoms.md
 
 
 def quotes_of(name: str) -> list[page.Quote]:
