@@ -37,7 +37,7 @@ def test_each_lab_has_notes() -> None:
         assert f"({sheet.stem}-notes.md)" in sheet.read_text()
 
 
-@pytest.mark.parametrize("sheet", SHEETS, ids=lambda sheet: sheet.stem)
+@pytest.mark.parametrize("sheet", SHEETS, ids=[sheet.stem for sheet in SHEETS])
 def test_each_step_has_its_answer(sheet: Path) -> None:
     """For those who learn alone; what a stage's README answers, and an exercise, are linked."""
     parts = re.split(r"^## (.*)$", sheet.read_text(), flags=re.MULTILINE)
