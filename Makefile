@@ -122,6 +122,9 @@ define ready
 +@$(if $(2),$(MAKE) --no-print-directory $(JOBS) $(2))
 endef
 
+doctor: ## say what this machine lacks, a line for each thing with the command to type; install nothing
+	@tools/doctor
+
 demo: ## see two processes ping-pong over soft-RoCE and soft-iWARP (or RDMA_ADDR=address)
 	$(call ready,build lab,all)
 	@tools/demo

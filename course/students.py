@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Writes the students' tree: the project without what a lecturer keeps.
 
-Place: `make students DIR=...` calls it. Contract: copies the project's files but for PRIVATE; DIR must not exist yet. What
-remains of solutions are the stages themselves, which the labs read and run, and the faults of the bug labs, which
-`make bug` plants.
+Place: `make students DIR=...` calls it. Contract: copies the project's files but for PRIVATE, and the labs' sheets without
+their answers; DIR must not exist yet. What remains of solutions are the stages themselves, which the labs read and run, and the
+faults of the bug labs, which `make bug` plants.
 """
 
 import argparse
+import re
 import shutil
 import sys
 from fnmatch import fnmatch
@@ -15,7 +16,6 @@ from pathlib import Path
 from tools.folders import TOP, files
 
 PRIVATE = (
-    "course/labs/*-notes.md",  # the answers of the labs
     "course/slides/*-notes.md",  # what is said, with the answers
     "course/written-test*.md",
     "course/tests/exercises/solutions.py",
@@ -27,6 +27,8 @@ PRIVATE = (
     "course/tests/graded/*",
     "course/tests/mine/*",
 )
+SHEETS = "course/labs/lab-?.md"
+ANSWER = re.compile(r"<details><summary>Answers?</summary>\n.*?\n</details>\n+", re.DOTALL)
 
 
 def private(name: str) -> bool:
@@ -41,6 +43,8 @@ def write(directory: Path) -> tuple[list[str], list[str]]:
     for name in kept:
         (directory / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(TOP / name, directory / name)
+        if fnmatch(name, SHEETS):
+            (directory / name).write_text(ANSWER.sub("", (TOP / name).read_text()))
     return kept, [name for name in names if private(name)]
 
 

@@ -288,3 +288,9 @@ def test_devices_without_a_module(lab: Lab) -> None:
     failed = [line for line in said.out.splitlines() if line.startswith("FAILS")]
     assert re.match(r"FAILS +CM .*the module rdma_ucm is not loaded", failed[0]), said.out
     assert re.match("remedy: .*modprobe rdma_ucm", said.out.splitlines()[-1]), said.out
+
+
+def test_the_doctor_boots_it() -> None:
+    """What make doctor says of the lab; the rest of it: tests/house/test_doctor.py."""
+    said = subprocess.run(["tools/doctor"], cwd=TOP, capture_output=True, text=True, timeout=300, check=False).stdout
+    assert re.search(r"^ok +lab +boots, and has rxe0 ", said, re.MULTILINE), said

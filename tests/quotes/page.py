@@ -5,11 +5,12 @@ Place: used by test_quoted.py. Contract: a command is a line of an indented bloc
 its quotation marks. The indented lines after it, up to the next command of the section, are quoted output. In a quoted
 line `...` matches anything; a line `...` alone says that lines are left out. A number is compared only if the text of
 the section repeats it: all others differ in each run. The length of an arrow is not compared, because it depends on
-the text beside it.
+the text beside it. Folded answers are left out.
 """
 
 import re
 import shlex
+import textwrap
 from dataclasses import dataclass
 
 BLOCK = re.compile(r"(?:^    [^\n]*\n|^\n(?=    \S))+", re.MULTILINE)
@@ -18,6 +19,7 @@ CODE = re.compile(r"`[^`]*`")
 NUMBER = re.compile(r"(?<![\w-])(?:0x[0-9a-f]+|\d+(?:\.\d+)?)")
 ARROW = re.compile(r"-{3,}")
 PRINTED = re.compile(r"[\w./-]+(?: \(\w+\))?: ")  # a program's name, and what it says
+ANSWER = re.compile(r"<details><summary>Answers?</summary>.*?</details>", re.DOTALL)
 TYPED = re.compile(r"(?:make|lab/run|python3 -m pytest) ")
 
 
@@ -112,6 +114,7 @@ def numbers_of(prose: str) -> frozenset[str]:
 def quotes(name: str, text: str) -> list[Quote]:
     """The commands of a page, in its order. Those of which nothing is quoted are among them: others may need them."""
     found: list[Quote] = []
+    text = ANSWER.sub("", text)
     starts = [match.start() for match in HEADING.finditer(text)] or [0]
     for start, end in zip(starts, [*starts[1:], len(text)]):
         section = text[start:end]
@@ -120,6 +123,6 @@ def quotes(name: str, text: str) -> list[Quote]:
         kept = numbers_of(BLOCK.sub("\n", section))
         lines: list[str] = []
         for block in BLOCK.findall(section):
-            lines += [line[4:] for line in block.splitlines()]
+            lines += textwrap.dedent(block).splitlines()
         found += of_section(title, lines, kept)
     return found

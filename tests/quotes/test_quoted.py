@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Runs the commands of the labs, docs/primer.md, tools/capture/README.md and course/README.md. The lines that the pages quote must be printed.
+"""Runs the commands of the labs, course/practice.md, docs/primer.md, tools/capture/README.md and course/README.md. The lines that the pages quote must be printed.
 
     python3 -m pytest tests/quotes -m '' -k lab-2
 
@@ -19,8 +19,9 @@ from quotes import page
 
 TOP = Path(__file__).resolve().parents[2]
 LIMIT_S = 300
+PRACTICE = "course/practice.md"
 LABS = sorted(str(path.relative_to(TOP)) for path in TOP.glob("course/labs/lab-[0-9].md"))
-PAGES = [*LABS, "docs/primer.md", "tools/capture/README.md", "course/README.md"]  # tests/drivers/test_symptoms.py runs those of docs/symptoms.md
+PAGES = [*LABS, PRACTICE, "docs/primer.md", "tools/capture/README.md", "course/README.md"]  # tests/drivers/test_symptoms.py runs those of docs/symptoms.md
 
 
 def quotes_of(name: str) -> list[page.Quote]:
@@ -85,3 +86,12 @@ def test_a_page(name: str, made: set[Path]) -> None:
             if why := why_not(quote):
                 wrong.append(f"{quote.title}: {quote.command}: {why}")
     assert not wrong, "\n".join(wrong)
+
+
+def test_what_an_answer_says_is_not_compared() -> None:
+    """What the prose of the section repeats is; a block may be in a list."""
+    command, answer = "## 1.\n\n1. Text.\n\n       $ run\n       7 polls\n", "<details><summary>Answer</summary>\n\n7.\n\n    code: 7\n\n</details>\n"
+    (quote,) = page.quotes("a page", command + answer)
+    assert quote.lines == ("7 polls",) and page.missing(quote, "8 polls") == []
+    (quote,) = page.quotes("a page", command + "\nThere are 7.\n")
+    assert page.missing(quote, "8 polls") == ["7 polls"]

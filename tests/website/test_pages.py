@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """What pages and slides say, against the sources, the programs and the figures: names of functions and files, the README's first
-screen, docs/objects.md, and the course's notes and written test."""
+screen, docs/objects.md, and the course's notes and written tests."""
 
 import re
 import subprocess
@@ -163,13 +163,14 @@ def test_notes_are_of_each_slide_and_fill_a_lecture(note: str) -> None:
 
 
 @of_lecturers
-def test_the_written_test() -> None:
+@pytest.mark.parametrize("name", ["written-test", "written-test-b", "written-test-2"])
+def test_a_written_test(name: str) -> None:
     """Questions and answers have the same headings; the marks of an answer add up, where not three of more are counted."""
-    questions = headings("course/written-test.md")
-    assert questions == headings("course/written-test-answers.md")
+    questions = headings(f"course/{name}.md")
+    assert questions == headings(f"course/{name}-answers.md")
     points = [int(re.findall(r"\((\d+) points\)$", title)[0]) for title in questions]
     assert sum(points) == TEST
-    answers = re.split(r"^## .*$", (TOP / "course/written-test-answers.md").read_text(), flags=re.MULTILINE)[1:]
+    answers = re.split(r"^## .*$", (TOP / f"course/{name}-answers.md").read_text(), flags=re.MULTILINE)[1:]
     for title, due, answer in zip(questions, points, answers):
         marks = [int(mark) for mark in re.findall(r"^- (\d+): ", answer, re.MULTILINE)]
         assert sum(marks[:3] if "three of:" in answer.split("- ")[0] else marks) == due, title

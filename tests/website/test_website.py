@@ -24,16 +24,42 @@ def course(notes: bool) -> set[str]:
 
 
 def test_students_do_not_see_notes() -> None:
-    assert [name for name in course(notes=False) if "notes" in name or "written-test" in name] == []
+    assert [name for name in course(notes=False) if re.search(r"slides/.*-notes|written-test", name)] == []
+
+
+SHEETS = sorted(pages.TOP.glob("course/labs/lab-?.md"))
+ANSWER = re.compile(r"^<details><summary>(Answers?|What a good half page has)</summary>$", re.MULTILINE)
 
 
 def test_each_lab_has_notes() -> None:
-    found = course(notes=True)
-    if not [name for name in found if "notes" in name]:
+    assert len(SHEETS) == 9
+    for sheet in SHEETS:
+        assert f"({sheet.stem}-notes.md)" in sheet.read_text()
+
+
+@pytest.mark.parametrize("sheet", SHEETS, ids=[sheet.stem for sheet in SHEETS])
+def test_each_step_has_its_answer(sheet: Path) -> None:
+    """For those who learn alone; what a stage's README answers, and an exercise, are linked."""
+    parts = re.split(r"^## (.*)$", sheet.read_text(), flags=re.MULTILINE)
+    steps = {title: text for title, text in zip(parts[1::2], parts[2::2]) if not re.search(r"Is everything there|Exercise", title)}
+    if not ANSWER.search("".join(steps.values())):
         pytest.skip("this is a students' tree")
-    labs = [name for name in found if re.fullmatch(r"course/labs/lab-\d\.md", name)]
-    assert labs
-    assert {name.replace(".md", "-notes.md") for name in labs} <= found
+    assert len(steps) >= 5
+    assert [title for title, text in steps.items() if not ANSWER.search(text) and "#questions)" not in text] == []
+
+
+def folds(text: str) -> list[str]:
+    """The beginnings and ends of what is folded, in their order."""
+    return re.findall(r"<(/?details)>", text)
+
+
+def test_what_is_unfolded_ends() -> None:
+    """Each has an end before the next one, with an empty line after its title, so that what is inside is read as Markdown."""
+    found = [path for path in [*SHEETS, pages.TOP / "course/practice.md"] if path.exists()]
+    for path in found:
+        text = path.read_text()
+        assert folds(text) == ["details", "/details"] * (len(folds(text)) // 2), path.name
+        assert len(re.findall(r"<details><summary>.+</summary>\n\n", text)) * 2 == len(folds(text)), path.name
 
 
 def convert(text: str) -> str:

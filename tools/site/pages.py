@@ -35,16 +35,16 @@ def existing(pattern: str) -> list[str]:
 
 
 def sections(notes: bool = False) -> list[Section]:
-    """The table of contents, without the front page. The notes for instructors, which have the answers, only if asked for."""
+    """The table of contents, without the front page. The notes to slides and the written tests only if asked for."""
     concepts = ["primer", "adapters", "objects", "states", "nine", "glossary"]
     reference = ["verbs", "structures", "work-requests", "memory", "wc-status", "symptoms", "pitfalls", "protocol", "drivers", "reliability", "many-clients"]
-    private = [page for pattern in ("labs/*-notes.md", "written-test*.md", "slides/*-notes.md") for page in existing(f"course/{pattern}")]
+    private = [page for pattern in ("written-test*.md", "slides/*-notes.md") for page in existing(f"course/{pattern}")]
     instructors = [Section("For instructors", private)] if notes else []
     return [
         Section("Concepts", ["docs/README.md", *(f"docs/{name}.md" for name in concepts)]),
         Section("Stages", [*(f"{folder(stage)}/README.md" for stage in stages()), "beyond/README.md"]),
         Section("Scenes", [*existing("docs/scenes/*.md"), "docs/left-out.md"]),
-        Section("Labs", existing("course/README.md") + existing("course/labs/lab-?.md") + ["course/mine/README.md", "course/teaching.md", "course/grading.md", "course/slides/README.md"]),
+        Section("Labs", existing("course/README.md") + existing("course/labs/lab-*.md") + ["course/practice.md", "course/mine/README.md", "course/teaching.md", "course/grading.md", "course/slides/README.md"]),
         Section("Exercises and bug labs", ["course/exercises/README.md", *EXERCISE_PAGES, "course/bugs/README.md"]),
         Section("Reference", [f"docs/{name}.md" for name in reference]),
         Section(

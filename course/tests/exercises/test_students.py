@@ -54,6 +54,14 @@ def test_nothing_of_them_is_in_the_tree(tree: Path) -> None:
     assert {name: found for name, text in texts(tree).items() if (found := secret & lines(text))} == {}
 
 
+def test_the_labs_are_there_without_answers(tree: Path) -> None:
+    for sheet in TOP.glob("course/labs/lab-?.md"):
+        given = (tree / "course/labs" / sheet.name).read_text()
+        assert "<summary>Answer" in sheet.read_text() and "<summary>Answer" not in given
+        assert re.findall(r"^## .*$", given, re.MULTILINE) == re.findall(r"^## .*$", sheet.read_text(), re.MULTILINE)
+        assert given.count("<details>") == given.count("</details>") > 0
+
+
 def test_no_page_leads_to_them(tree: Path) -> None:
     dead: list[tuple[str, str]] = []
 
@@ -77,4 +85,4 @@ def test_it_works(tree: Path) -> None:
                     "/usr/bin/python3 -m pytest -q -p no:xdist course/tests/exercises tests/website tests/house"):  # fmt: skip
         done = subprocess.run(command.split(), cwd=tree, env=environment, capture_output=True, text=True, timeout=900)
         assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
-    assert (tree / "mine/HOURS").exists() and not (tree / "course/labs/lab-1-notes.md").exists()
+    assert (tree / "mine/HOURS").exists() and not (tree / "course/written-test.md").exists()
