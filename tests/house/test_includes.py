@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Who may include what, and how comments name files."""
+"""The rules for includes, and for names of files in comments."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,7 @@ from tools.folders import files
 
 TOP = Path(__file__).resolve().parents[2]
 
-# What the files of a folder may include, besides those of the folder itself. Stages are in no row.
+# The folders that files of a folder may include, besides their own. Stages are in no row.
 ALLOWED: dict[str, set[str]] = {
     "examples": {"common"},
     "program": {"common"},

@@ -98,8 +98,8 @@ class Run:
 
 @pytest.fixture
 def run(request: pytest.FixtureRequest, started: list[Process], no_leftovers: None) -> Iterator[Run]:
-    """Not in tmp_path: xdist's controller chooses that, and a guest's /tmp is its own. What programs wrote stays until
-    the test's report is made."""
+    """Starts programs. Their files are not in tmp_path, which xdist's controller chooses, as a guest's
+    /tmp is its own; they stay until the test's report is made."""
     folder = tempfile.TemporaryDirectory(prefix="live-")
     request.node.stash[FOLDER] = folder
     yield Run(started, Path(folder.name), request.config.option.watch)
@@ -123,7 +123,7 @@ def rng(request: pytest.FixtureRequest) -> Random:
 
 @pytest.fixture
 def seconds(request: pytest.FixtureRequest) -> float:
-    """How long it is to last."""
+    """Returns how long a test with a duration lasts."""
     return float(request.config.option.seconds)
 
 

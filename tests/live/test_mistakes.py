@@ -23,7 +23,7 @@ def on_first(link: Link) -> bool:
 
 
 def have_options(stage: Stage) -> bool:
-    """Those with the same options."""
+    """Returns the stages with the same options."""
     return that_ping(stage) or stage.name == "blast-sr-2"
 
 

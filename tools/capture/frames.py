@@ -38,7 +38,7 @@ class Layer:
         return bytes.fromhex(self.hexadecimal.get(name, ""))
 
     def has(self, name: str) -> bool:
-        """Whether the frame has the field."""
+        """Returns whether the frame has the field."""
         return name in self.numbers
 
 

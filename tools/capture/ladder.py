@@ -43,7 +43,7 @@ def _below(step: Step, detail: str) -> str:
 
 
 def _goes_on(before: Step, step: Step) -> bool:
-    """Whether it is the next part of the same message."""
+    """Returns whether it is the next part of the same message."""
     same = before.inside and before.inside == step.inside and before.from_client == step.from_client
     return bool(same) and not (before.ends or step.begins or step.remark)
 

@@ -106,12 +106,12 @@ class Verb:
 
     @property
     def exported(self) -> bool:
-        """Whether it is a function of a library, and not an inline function."""
+        """Returns whether it is a function of a library, and not an inline function."""
         return self.section.startswith(("IBVERBS", "RDMACM", "GLIBC"))
 
     @property
     def returns(self) -> bool:
-        """Whether the verb returns something."""
+        """Returns whether the verb returns something."""
         return self.ctype.strip() != "void"
 
     @property

@@ -126,7 +126,7 @@ def kept(verb: Verb) -> str:
 
 
 def is_post(verb: Verb) -> bool:
-    """Whether it takes a chain of requests."""
+    """Returns whether it takes a chain of requests."""
     return any(a.decoder.startswith(("send_wrs", "recv_wrs")) for a in verb.arguments)
 
 
@@ -143,7 +143,7 @@ def inline(verb: Verb) -> str:
 
 
 def is_wrapped(verb: Verb) -> bool:
-    """Whether verbs-sim wants to see the call."""
+    """Returns whether verbs-sim wants to see the call."""
     if not verb.exported:
         return verb.returns and bool(failed(verb))
     variadic = bool(verb.arguments) and verb.arguments[-1].variadic
