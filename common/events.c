@@ -54,7 +54,7 @@ enum our_cm_meaning our_classify_cm_event(const struct our_control *control,
 		return OUR_CM_NOT_MINE;
 	switch (event->type) {
 	case RDMA_CM_EVENT_ADDR_CHANGE:
-	case RDMA_CM_EVENT_TIMEWAIT_EXIT: /* ignored, because not every transport sends it */
+	case RDMA_CM_EVENT_TIMEWAIT_EXIT: /* ignored: not every transport sends it */
 		return OUR_CM_HINT;
 	case RDMA_CM_EVENT_DISCONNECTED:
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
