@@ -133,7 +133,7 @@ struct our_completion {
 	enum ibv_wc_opcode opcode; /* IBV_WC_RECV, or IBV_WC_RECV_RDMA_WITH_IMM: a WRITE came */
 	uint32_t byte_len;         /* receive: how many bytes arrived */
 	bool has_immediate;        /* receive: the message brought immediate data */
-	uint32_t immediate;        /* that data: the sender set imm_data = htobe32(number) */
+	uint32_t immediate;        /* the data: the sender set imm_data = htobe32(number) */
 	uint32_t invalidated_rkey; /* receive: the peer gave up this key of ours; 0: none */
 };
 
@@ -203,7 +203,7 @@ struct our_control {
 	bool connected;
 	bool accepted; /* the connection was established, and config->established called */
 	bool complete; /* may be set: the work is complete, so the peer will answer a disconnect */
-	int ended;     /* how the connection has ended, by CM events so far: ECONNRESET, ENODEV or
+	int ended;     /* the end of the connection, by CM events so far: ECONNRESET, ENODEV or
 		    * EHOSTUNREACH; 0: it has not */
 
 	/* The device and both addresses, once they are known */
@@ -286,7 +286,7 @@ struct our_config {
 	unsigned int keepalive_s;
 
 	/*
-	 * How often the device repeats, except on iWARP; 0 in one of these stands for its
+	 * Numbers of repetitions by the device, except on iWARP; 0 in one of these stands for its
 	 * default. retry_count, of a client: how often both sides repeat what nobody acknowledges,
 	 * 1 to 7 (default 6; to soft-RoCE 7 means forever, and nothing notices a dead host).
 	 * rnr_retry_count: how often the *peer* repeats a message for which we have no receive: 1

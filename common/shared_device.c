@@ -444,7 +444,7 @@ int our_device_post_again(struct our_device *device, const struct our_control *o
 /* The completions that drain_shared_cq removes. */
 struct sought {
 	const struct our_control *control;
-	struct ibv_wc *keepalive; /* where to copy the keepalive's; NULL: remove all of `control` */
+	struct ibv_wc *keepalive; /* gets the keepalive's; NULL: remove all of `control` */
 	bool found;
 };
 

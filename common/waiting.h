@@ -39,7 +39,7 @@ struct our_keepalive {
 };
 
 /*
- * What asynchronous events have said about a connection, or a device that connections share. Any
+ * The state of a connection, or of a device that connections share, by asynchronous events. Any
  * thread.
  */
 struct our_async {
@@ -159,7 +159,7 @@ int our_tell_unreadable(const struct our_control *control, const char *call, int
  */
 void our_copy_cm_event(struct our_cm_event *copy, const struct rdma_cm_event *event);
 
-/* What an event means to the connection or listener that has read it. */
+/* The meaning of an event for the connection or listener that has read it. */
 enum our_cm_meaning {
 	OUR_CM_MINE,     /* the result of a call, or a connect request */
 	OUR_CM_HINT,     /* ends nothing: the wait goes on */

@@ -28,7 +28,7 @@ struct slot {
 
 /* The private data that the server sends with its accept. */
 struct where {
-	uint64_t address; /* where SLOTS slots are; big-endian, and so is rkey */
+	uint64_t address; /* the first of SLOTS slots; big-endian, and so is rkey */
 	uint32_t rkey;
 	uint32_t zero;
 };

@@ -103,8 +103,8 @@ struct our_options {
 	const char *address;        /* as typed; NULL: any */
 	const char *port;           /* decimal */
 	struct addrinfo *addresses; /* for address and port; each is tried, in order */
-	uint64_t clients;           /* how many a server serves; 0: until interrupted */
-	uint64_t max_clients;       /* how many it serves at a time */
+	uint64_t clients;           /* clients that a server serves; 0: until interrupted */
+	uint64_t max_clients;       /* clients that it serves at a time */
 	uint64_t
 		max_memory; /* the most bytes for all clients together; 0: see program/serve/admission.h */
 	uint64_t count;       /* messages; OUR_COUNT_UNLIMITED when only -D was given */

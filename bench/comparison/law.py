@@ -18,7 +18,7 @@ Points = tuple[tuple[float, float], ...]
 
 @dataclass(frozen=True)
 class Primitives:
-    """What bench/primitives prints of both ways, or the medians of several such lines. Points: by the period of messages, in us; the
+    """A line of bench/primitives, or the medians of several. Points: by the period of messages, in us; the
     first is that of messages there and back without a pause, of which one way is a half."""
 
     cpus: int
@@ -81,7 +81,7 @@ class Law:
         return self.known.busy[0][1]
 
     def colder(self, gap: float) -> float:
-        """How much longer a message takes one way because its code has not run for so long."""
+        """Returns the additional time of a message one way after a gap, in which its code has not run."""
         return max(0.0, between(self.known.visible, gap) - self.known.visible[0][1])
 
     def polling(self, load: float) -> Cost:

@@ -68,7 +68,7 @@ class Runner:
     limit: float
     server_launch: tuple[str, ...] = ()
     client_launch: tuple[str, ...] = ()
-    count: bool = field(default=False, init=False)  # whether to read the processor's counters
+    count: bool = field(default=False, init=False)  # true: read the processor's counters
     packages: Packages = field(default=Packages(), init=False)  # the packages whose energy to read
 
     def __post_init__(self) -> None:

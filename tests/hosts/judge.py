@@ -23,7 +23,7 @@ class Side:
     status: int | None = None  # None: it did not end in its time
     said: list[str] = field(default_factory=list)
     out: str = ""
-    hung: str = ""  # where it was, if it had to be killed
+    hung: str = ""  # its kernel stacks, if it had to be killed
 
 
 @dataclass

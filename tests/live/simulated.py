@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Which tests of this folder run over the simulated device, too; and which of their rows make check runs over the drivers all
-the same.
+"""Selects the tests of this folder that also run over the simulated device, and the rows of them that
+make check still runs over the drivers.
 
 Contract: sim/test_rows.py takes the tests from here; ../conftest.py, which rows make check runs in a guest.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What -t shows: all that is set up is destroyed once, in the reverse order but the QP before memory, also after Ctrl-C."""
+"""The output of -t: all that is set up is destroyed once, in the reverse order but the QP before memory, also after Ctrl-C."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def test_pages_and_steps_exist() -> None:
         assert {*cause.texts["check"].split()} <= steps, cause
 
 
-# How many texts of each step of --check nothing in the lab causes, or only after an earlier step that fails.
+# Numbers of texts of each step of --check that nothing in the lab causes, or only after an earlier step that fails.
 NOT_SHOWN = {"library": 1, "port": 1, "connecting": 3}
 
 

@@ -169,7 +169,7 @@ def test_it_does_not_mind_a_broken_pipe(name: str) -> None:
             assert not any(run.statuses), run.why()
 
 
-# How long a client may stay whose server's host falls silent, in seconds: its own limit, and 7 of a disconnect request; where it
+# The longest stay of a client whose server's host falls silent, in seconds: its own limit, and 7 of a disconnect request; where it
 # has none, keepalives of 5 and 20. A device gives up after 16.
 STAY_S = {"echo": 10 + 7, "loop": 10 + 25 + 7, "epoll": 10 + 7, "srq": 10 + 7, "store": 10 + 7, "stream": 25 + 16, "write": 60 + 7, "plain": 10 + 10}
 

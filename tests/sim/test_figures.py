@@ -16,8 +16,8 @@ from sim.timeline import Expected, Result, Timeline
 from live.table import STAGES, Stage
 
 WARM_UP = 100  # "a tenth of -c, at most 100"
-BUFFERS = 8  # of a stream
-# What ends a message at the client. Both completions of a message that comes back; of others the last one.
+BUFFERS = 8  # data buffers of a stream
+# The completions that end a message at the client: both for a message that comes back, otherwise the last one.
 ENDS = {
     "ping-rdma-1": {"RDMA_READ": 1},
     "ping-rdma-2": {"RDMA_READ": 1},
@@ -26,7 +26,7 @@ ENDS = {
 }
 TWO_SIDED = {"SEND": 1, "RECV": 1}
 ARRIVAL = "= completion RECV, status 0"
-POSTS = {"ping-rdma-1": 2, "ping-rdma-2": 2}  # bytes in a message
+POSTS = {"ping-rdma-1": 2, "ping-rdma-2": 2}  # posts for each message
 TOLD = "ping-rdma-1 ping-rdma-2 count-atomic-1 blast-rdma-1".split()  # stages whose agent knows only of the client's words
 MEASURED = [stage for stage in STAGES if not stage.nine and stage.name not in ("ping-ep-0", "talk-rdma-0")]
 WITHOUT_RECORDS = [stage for stage in MEASURED if "pubsub" not in stage.name]

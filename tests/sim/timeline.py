@@ -99,7 +99,7 @@ class Timeline:
         return self.next("call", poll + 1) <= self.next("= completion", poll)
 
     def in_vain(self, sleeps: list[int]) -> range:
-        """How many: the first poll behind one found nothing. One may count if something else than an event of the CQ ended it,
+        """Returns how many sleeps were in vain: the first poll after one found nothing. One may count if something else than an event of the CQ ended it,
         or if a later poll finds something before the program sleeps again."""
         certain, possible = 0, 0
         for sleep, until in zip(sleeps, [*sleeps[1:], len(self.events)]):

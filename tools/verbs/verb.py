@@ -32,7 +32,7 @@ ERRORS = {
     "size": "error_of_minus1((ssize_t){})",
     "new": "error_of_pointer({})",
 }
-# How a result is shown, as a number unless it is here.
+# Formats of results; others are numbers.
 RESULTS = {"text": "out_string", "pointer": "say_pointer", "hex": "out_hex"}
 VALUES = {"port": "ntohs(ret)", "size": "(ssize_t)ret"}
 DECODER = re.compile(r"(>?)(\w+)(?:\((.*)\))?$")

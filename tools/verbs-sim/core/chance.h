@@ -25,8 +25,8 @@ enum sim_purpose {
 	SIM_FOR_ANY,      /* anything that a device may do */
 	SIM_FOR_PACE,     /* the longest time of some work in this run: enum sim_pace */
 	SIM_FOR_DELAY,    /* its time in one case: enum sim_pace */
-	SIM_FOR_LATE,     /* whether it is late in one case: enum sim_pace */
-	SIM_FOR_LATENESS, /* how much later: enum sim_pace */
+	SIM_FOR_LATE,     /* drawn to decide if it is late in one case: enum sim_pace */
+	SIM_FOR_LATENESS, /* the lateness: enum sim_pace */
 	SIM_FOR_THREAD,   /* a thread's longest time from waking to going on: its name */
 	SIM_FOR_WAKING    /* its time in one case: its name */
 };

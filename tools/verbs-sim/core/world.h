@@ -146,15 +146,15 @@ struct sim_program {
 	uint64_t random_bytes;        /* number drawn */
 	uint64_t cpu_ns;              /* simulated time that its threads have used */
 	uint64_t sleeps, preemptions; /* sums over its threads */
-	struct sim_task alarm;        /* of alarm(2) and setitimer(2) */
-	uint64_t alarm_interval_ns;   /* of setitimer(2); 0: not repeated */
+	struct sim_task alarm;        /* for alarm(2) and setitimer(2) */
+	uint64_t alarm_interval_ns;   /* for setitimer(2); 0: not repeated */
 	struct sim_objects objects[SIM_MOST_KINDS];
 	uint32_t left[SIM_MOST_KINDS];               /* objects not destroyed at the end */
 	TAILQ_HEAD(sim_channels, sim_channel) stale; /* see device/device.h */
 	struct sim_fault *next_status; /* injected into its next completion, or NULL */
 	bool silent;                   /* the host is cut off */
 	bool told_to_stop;             /* sent SIGTERM, because all slept, or it did not end */
-	uint64_t runs;                 /* how often its threads have slept and gone on */
+	uint64_t runs;                 /* number of times that its threads have slept and gone on */
 	bool stopped;                  /* by SIGSTOP: its threads do not run, but its device does */
 	bool watched;                  /* a step awaits its output */
 	int64_t written;               /* bytes of stdout and stderr seen so far */
@@ -208,7 +208,7 @@ struct sim_line {
 	bool sometimes, reached;
 };
 
-/* What has occurred, for --coverage. */
+/* Occurrences, for --coverage. */
 #define SIM_MOST_COVERED 2048
 struct sim_covered {
 	char text[120];
@@ -249,11 +249,11 @@ struct sim_world {
 	uint64_t now_ns;
 	uint64_t patience_ns; /* the time for the runner to look whether this run will ever end */
 	uint64_t random;
-	bool records, repeats;      /* what this run does with choices: see core/chance.h */
+	bool records, repeats;      /* choices: see core/chance.h */
 	struct sim_choice *choices; /* choices that depart from the usual */
 	uint32_t n_choices, room_choices;
 	struct sim_actor acted; /* a copy of the actor of the last act */
-	uint32_t purpose;       /* what the next number is drawn for: enum sim_purpose */
+	uint32_t purpose;       /* for the next number: enum sim_purpose */
 	uint64_t about;
 	bool in_task;            /* a task is being done */
 	struct sim_actor acting; /* a copy of its actor, from when it began */
@@ -263,7 +263,7 @@ struct sim_world {
 	/* The points at which a thread loses its priority; 0: none. */
 	uint64_t changes[SIM_MOST_CHANGES];
 	uint64_t points;  /* calls made */
-	uint32_t in_turn; /* how often in a row the same thread went on */
+	uint32_t in_turn; /* times in a row that the same thread went on */
 	uint32_t preempt; /* at one of this many calls another thread may go on */
 	uint32_t pace_ns[SIM_PACES];
 	uint64_t hash; /* over all that has happened, in order */

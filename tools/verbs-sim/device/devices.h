@@ -14,7 +14,7 @@
 
 #define SIM_MOST_DEVICES   8
 #define SIM_MOST_PORTS     2
-#define SIM_MOST_GIDS      16 /* of one device */
+#define SIM_MOST_GIDS      16 /* in one device */
 #define SIM_MOST_ADDRESSES 8
 
 /* The traits in which devices differ: see docs/drivers.md, and traits.c. */

@@ -45,7 +45,7 @@ struct sim_fault {
 	char text[96]; /* as on the command line */
 	int program;
 	char call[32];         /* the name; empty: any call */
-	uint64_t number, seen; /* which of these calls, and how many there were */
+	uint64_t number, seen; /* the Nth of these calls, and how many there were */
 	enum sim_fault_kind kind;
 	int value;
 	int status;   /* for an event */

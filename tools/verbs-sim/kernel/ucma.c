@@ -13,7 +13,7 @@ static const struct row {
 	const char *name;
 	ucma_command *carry_out;
 	size_t request, answer; /* sizes in bytes */
-	int ways[2];            /* how --fail makes it fail by default */
+	int ways[2];            /* the default error of --fail */
 	size_t response;        /* offset in the request of the answer's address */
 } commands[] = {
 /* ASKS is for commands with an answer. */

@@ -24,7 +24,7 @@ struct row {
 	const char *name;
 	uverbs_command *carry_out;
 	size_t request, answer; /* sizes in bytes */
-	int ways[2];            /* how --fail makes it fail by default */
+	int ways[2];            /* the default error of --fail */
 };
 
 /* A command without an answer has `char`, and the library copies nothing. */

@@ -87,7 +87,7 @@ extern const char *const sim_leaks_ways[SIM_LEAKS_WAYS];
 
 /* The result of one run. */
 struct sim_result {
-	int status[SIM_MOST_PROGRAMS];  /* of each program, as in a shell */
+	int status[SIM_MOST_PROGRAMS];  /* exit statuses, as in a shell */
 	int signal[SIM_MOST_PROGRAMS];  /* the signal that killed it, or 0 */
 	bool killed[SIM_MOST_PROGRAMS]; /* the runner killed it, because the run could not go on */
 	uint64_t calls[SIM_MOST_PROGRAMS];
@@ -97,7 +97,7 @@ struct sim_result {
 	char wrong[512];            /* as sim_world->wrong */
 	char left[1024];            /* objects that its programs did not destroy */
 	char shape[1024];           /* the way in which it failed: shape.c */
-	char others[4096];          /* where its other programs sleep */
+	char others[4096];          /* the sleeps of its other programs */
 	struct sim_choice *choices; /* recorded, or repeated */
 	uint32_t n_choices;
 };
@@ -124,7 +124,7 @@ struct sim_steps {
 	int program; /* -1: none */
 	uint64_t deadline_ns;
 	int stream; /* 1: stdout, 2: stderr */
-	int times;  /* how often the text has to come, still */
+	int times;  /* the text has to come so many times more */
 	char *text;
 	size_t searched; /* bytes of the stream so far */
 };

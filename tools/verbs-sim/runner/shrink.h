@@ -11,7 +11,7 @@ struct sim_shrinking {
 	struct sim_result first, result; /* the whole run's, and the last run's */
 	uint64_t seed;
 	unsigned int n_runs;
-	unsigned int n_reduced; /* how many arguments have a smaller number */
+	unsigned int n_reduced; /* number of arguments with a smaller number */
 };
 extern struct sim_shrinking sim_shrinking;
 

@@ -17,7 +17,7 @@
 #define MANY 1000
 #define PAGE 4096ul
 #define FAR  1000000000ull /* ns */
-#define KIND 1             /* of tasks and objects; only layers above core/ know kinds */
+#define KIND 1             /* for tasks and objects; only layers above core/ know kinds */
 
 static struct sim_program *program;
 

@@ -46,7 +46,7 @@ FATAL, REFUSED, FLUSHED = "local work queue catastrophic error\n", "client: s re
         ("read-twice 0", REFUSED + FLUSHED, REFUSED + FLUSHED + "invalid request local work queue error\n"),
         ("read-twice 2", 2 * SENT, 2 * SENT),
         ("lose-peer 0", "remote access error after 0 s\n", "remote access error after 0 s\n"),
-        ("lose-peer 6", "transport retry counter exceeded after 16 s\n", "transport retry counter exceeded after 3 s\n"),  # of 0.54 s, seven times
+        ("lose-peer 6", "transport retry counter exceeded after 16 s\n", "transport retry counter exceeded after 3 s\n"),  # 0.54 s, seven times
         ("lose-peer 7", "", "transport retry counter exceeded after 4 s\n"),  # soft-RoCE: forever
     ],
 )

@@ -11,7 +11,7 @@ from running import TRANSPORTS, sweep
 from verbs_sim import ADDRESS, Run, simulate
 
 RECEIVED = "build/tests/sim/received"
-LENGTHS = {"RoCE": 56, "iWARP": 8}  # of the private data
+LENGTHS = {"RoCE": 56, "iWARP": 8}  # bytes of private data
 each_transport = pytest.mark.parametrize("transport", TRANSPORTS)
 
 
@@ -89,7 +89,7 @@ def test_private_data_of_another_length(how: str, length: int) -> None:
 def test_a_datagram_of_another_length(how: str) -> None:
     """The completion also counts the 40 bytes before the data. None is longer than the MTU."""
     probe = ["build/tests/probe", ADDRESS, "datagrams"]
-    runs = [simulate([probe], "--fail", f"0:message:{number}:{how}") for number in (8, 10)]  # of 1024 and 64 bytes
+    runs = [simulate([probe], "--fail", f"0:message:{number}:{how}") for number in (8, 10)]  # datagrams of 1024 and 64 bytes
     lengths = [re.findall(r"(\d+) bytes, flags", run.out) for run in runs]
     assert lengths[0] == ["1063" if how == "SHORT" else "1064"], runs[0].why()
     assert bool(runs[0].fault) == (how == "SHORT") and runs[1].fault, runs[1].why()

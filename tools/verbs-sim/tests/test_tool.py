@@ -183,7 +183,7 @@ def test_the_worst_of_many_runs(options: str, programs: list[list[str]], status:
     assert (done.returncode, done.stderr.count(", hash ")) == (status, runs), done.stderr
 
 
-# How a program may end, the exit status then, and the status for a server, which may wait until it is told to stop.
+# An end of a program, the exit status then, and the status for a server, which may wait until it is told to stop.
 ENDS: dict[str, tuple[list[str], int, int]] = {
     "ends": (["true"], 0, 0),
     "leaks": ([ODD, "forget"], 121, 121),

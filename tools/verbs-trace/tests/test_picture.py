@@ -32,7 +32,7 @@ class Pictures(unittest.TestCase):
         return run(TOOL, "--html", self.scratch / "out.html", *traces)
 
     def drawn(self, *sides: Side) -> Any:
-        """What the page has been given."""
+        """Returns the data of a page drawn from these traces."""
         paths = [side.write(self.scratch / f"{number}.json") for number, side in enumerate(sides)]
         ended = self.draw(*paths)
         self.assertEqual((ended.returncode, ended.stdout, ended.stderr), (0, "", ""))
@@ -112,7 +112,7 @@ class Packets(Pictures):
     """Packets of make capture, drawn between the programs."""
 
     def between(self, captured: Line, *sides: Side) -> Any:
-        """What the page has been given."""
+        """Returns the data of a page with packets."""
         path = self.scratch / "packets.json"
         path.write_text(json.dumps(captured))
         traces = [side.write(self.scratch / f"{number}.json") for number, side in enumerate(sides)]

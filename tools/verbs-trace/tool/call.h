@@ -22,7 +22,7 @@ struct tally {
 	uint64_t timed_ns; /* calls that are all timed */
 	/* Some of the other calls are timed; each stands for the calls up to the next timed one. */
 	uint64_t sampled_ns, sampled;
-	unsigned int untimed; /* how many of the next calls are not timed */
+	unsigned int untimed; /* number of the next calls that are not timed */
 };
 
 /* A thread that has called a verb. If a thread is in a call for long, the program hangs there. */
