@@ -135,7 +135,7 @@ class Case:
     def await_phase(self, clients: list[str]) -> None:
         """Waits until all programs have reached the phase of the disturbance."""
         if self.row.phase in ("transfer", "idle"):
-            sending = [name for name in clients if not name.startswith("pubsub-rdma-2")]  # files that the programs write
+            sending = [name for name in clients if not name.startswith("pubsub-rdma-2")]  # its client is written to, and sends nothing
             if self.wait(self.client_host, sending, lambda state: state["sends"] > 10, START_S):
                 self.notes.append("a client was not in mid-run in time")
         elif self.row.phase.startswith("rdma_"):

@@ -41,7 +41,7 @@ HINT = r"IBV_EVENT_(GID_CHANGE|LID_CHANGE|PKEY_CHANGE|PORT_ACTIVE|PORT_ERR)"
 
 RATE = 10  # messages a second of a run that something happens to
 PATIENCE_S = 20  # --timeout of both sides: after a cut of 5 s TCP may take 13 s to try again, soft-RoCE 8
-SETTLE_S = 8  # numbers of messages before and after
+SETTLE_S = 8  # seconds with messages before and after
 RUN_S = 80  # the longest run, and more
 
 

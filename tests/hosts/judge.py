@@ -23,7 +23,7 @@ class Side:
     status: int | None = None  # None: it did not end in its time
     said: list[str] = field(default_factory=list)
     out: str = ""
-    hung: str = ""  # its kernel stacks, if it had to be killed
+    hung: str = ""  # the place, if it had to be killed
 
 
 @dataclass
@@ -33,7 +33,7 @@ class Seen:
     client: Side = field(default_factory=Side)
     server: Side = field(default_factory=Side)
     next: Side = field(default_factory=Side)
-    server_lasted: bool = True  # its output until the interrupt, after the next client
+    server_lasted: bool = True  # it ran until it was interrupted, after the next client
     said_later: list[str] = field(default_factory=list)  # by the server, of the next client or of its end
     held: str = ""  # objects of the server long after its client had gone
 

@@ -220,7 +220,7 @@ def test_the_store_returns_what_was_put(run: Run, link: Link) -> None:
 
 
 MESSAGE = 65536  # bytes, at most, of stream_client
-CREDITS = 64  # the options of stream_server
+CREDITS = 64  # the credits of stream_server
 LINES = "".join(f"{number:63}\n" for number in range(100_000))  # more than that many messages
 
 

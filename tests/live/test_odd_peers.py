@@ -46,8 +46,8 @@ class Odd:
     stages: str
     peer: str  # its options
     said: str = ""  # by the program, which says nothing at all without it
-    options: str = ""  # options of the program
-    status: int = 1  # options of a client
+    options: str = ""  # the program's own
+    status: int = 1  # a client's exit status
     refused: int = 0  # by a server, for this reason,
     limit: int = 0  # ... with this limit
     transports: str = "RoCE iWARP"

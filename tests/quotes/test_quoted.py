@@ -34,7 +34,7 @@ def printed(command: str) -> str:
     run = ["timeout", "-k", "20", str(LIMIT_S), "bash", "-c", command]
     unset = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")
     environment = {name: value for name, value in os.environ.items() if name not in unset}
-    environment["PATH"] = f"{TOP}/bin:{os.environ['PATH']}"  # the time that each page allows
+    environment["PATH"] = f"{TOP}/bin:{os.environ['PATH']}"  # each page has this in PATH
     result = subprocess.run(
         run, cwd=TOP, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     )

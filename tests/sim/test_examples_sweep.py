@@ -36,7 +36,7 @@ PAIRS = {
 ALL_NEED = OF_ALL_CLIENTS | {"ibv_poll_cq", "epoll_wait", "poll"}
 WORDS = re.compile(r"^([\w/-]+): (?!listening|\d+ calls)(.*)$", re.MULTILINE)
 CLIENTS_ALONE = ("loop", "memory", "reconnect", "extended")  # their servers are those of others
-UNCAUGHT = {128 + 15}  # the status of a client, or of a program that ends with its peer, at SIGTERM
+UNCAUGHT = {128 + 15}  # a client's status, or that of a program that ends with its peer
 ENDS_WITH_IT = ("stream_server", "write_server", "beyond/mcast-ud-0/client 224.1.2.3")
 each_side = pytest.mark.parametrize(
     "pair, side",

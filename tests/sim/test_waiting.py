@@ -37,7 +37,7 @@ class Wait:
     stages: str
     peer: str
     options: str
-    said: str = ""  # prints nothing else; without it nothing at all
+    said: str = ""  # the only text that it prints; empty: it prints nothing
     sides: str = "server client"
     status: int = 1  # a client's; a server's is 0
     least_s: float = 0  # seconds until it disconnects, or until its last call
