@@ -291,6 +291,6 @@ def test_devices_without_a_module(lab: Lab) -> None:
 
 
 def test_the_doctor_boots_it() -> None:
-    """What make doctor says of the lab; the rest of it: tests/house/test_doctor.py."""
+    """make doctor judges the lab; tests/house/test_doctor.py has its other lines."""
     said = subprocess.run(["tools/doctor"], cwd=TOP, capture_output=True, text=True, timeout=300, check=False).stdout
     assert re.search(r"^ok +lab +boots, and has rxe0 ", said, re.MULTILINE), said

@@ -89,7 +89,7 @@ def test_a_page(name: str, made: set[Path]) -> None:
 
 
 def test_what_an_answer_says_is_not_compared() -> None:
-    """What the prose of the section repeats is; a block may be in a list."""
+    """Only text in the prose of the section is compared; a block may be in a list."""
     command, answer = "## 1.\n\n1. Text.\n\n       $ run\n       7 polls\n", "<details><summary>Answer</summary>\n\n7.\n\n    code: 7\n\n</details>\n"
     (quote,) = page.quotes("a page", command + answer)
     assert quote.lines == ("7 polls",) and page.missing(quote, "8 polls") == []
