@@ -35,7 +35,7 @@ const struct our_meter our_real_meter = { .now_ns = real_now_ns, .idle_ns = real
 /* The time that the steps of one measurement have taken so far. */
 struct taken {
 	struct our_histogram walls, reached;
-	uint64_t begun_ns, idle_ns; /* when it began to count; 0: it warms up */
+	uint64_t begun_ns, idle_ns; /* the begin of the count; 0: warming up */
 	uint64_t spun_ns;
 };
 
@@ -59,7 +59,7 @@ static double median_us(const struct our_histogram *histogram)
 	return (double)our_histogram_percentile(histogram, 50) / OUR_NS_PER_US;
 }
 
-/* All CPUs' time since it began to count, without idle and spun time, for each step. */
+/* Returns the time of all CPUs since the begin of the count, without idle and spun time, per step. */
 static double busy_us(const struct our_meter *meter, const struct taken *taken)
 {
 	uint64_t all_ns = (meter->now_ns() - taken->begun_ns) * meter->cpus;

@@ -20,23 +20,23 @@ extern const struct our_meter our_real_meter;
 
 /* Times that a step measures itself, in ns; it sets those that it knows. */
 struct our_told {
-	uint64_t reached_ns; /* from the post until the message was there */
-	uint64_t spun_ns;    /* time in which it only waited, busily: no part of its cost */
+	uint64_t reached_ns; /* time from the post until the message was there */
+	uint64_t spun_ns;    /* time of busy waiting, which is no part of the cost */
 };
 
 /* The cost of one step, in us: medians, but busy_us is the mean. */
 struct our_cost {
-	double wall_us;    /* from its begin to its end */
-	double busy_us;    /* of CPU time, of all CPUs, without what it spun */
-	double reached_us; /* as the step told */
+	double wall_us;    /* elapsed time */
+	double busy_us;    /* CPU time of all CPUs, without busy waiting */
+	double reached_us; /* reached_ns of the step */
 };
 
-/* One step. Returns 0 or an errno value. */
+/* Makes one step. Returns 0 or an errno value. */
 typedef int our_step(void *context, struct our_told *told);
 
 /*
- * Repeats a step until `for_ns` are over, at least once; the first tenth of that time warms up, and
- * counts for nothing. Returns 0 and *cost, or what the step has returned.
+ * Repeats a step until `for_ns` are over, at least once; the first tenth of that time is a warm-up,
+ * and does not count. Returns 0 and *cost, or the error of the step.
  */
 int our_meter_step(const struct our_meter *meter, our_step *step, void *context, uint64_t for_ns,
 		   struct our_cost *cost);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Measures, in some seconds and before any load runs, what the ways of waiting are made of: a poll,
- * an arming, a wake-up, and a message by the pause before it, to an end that polls or sleeps. Place:
- * started by bench/compare and bench/predict. Contract: prints one line of JSON; law.md says what each
- * figure is. Both ends of a connection are on this machine, on a CPU each: the child receives.
+ * Measures, in some seconds and before any load runs, the parts of ways of waiting: a poll, an
+ * arming, a wake-up, and a message after pauses, to an end that polls or sleeps. Place: started by
+ * bench/compare and bench/predict. Contract: prints one line of JSON; law.md says what each figure
+ * is. Both ends of a connection are on this machine, each on a CPU: the child receives.
  */
 #include <endian.h>
 #include <errno.h>
@@ -23,17 +23,17 @@
 #include "ping-sr-5/spin.h"
 
 #define SIZE    64
-#define CALLS   20000 /* of a short call */
-#define LIMIT_S 5     /* of each wait */
+#define CALLS   20000 /* repetitions of a short call */
+#define LIMIT_S 5     /* limit of each wait */
 #define MS      UINT64_C(1000000)
 
 /* Memory that both processes share. */
 struct shared {
-	_Atomic int port;           /* of the child's listener; 0: not yet */
+	_Atomic int port;           /* the child's listener's; 0: not yet */
 	_Atomic bool echoes;        /* the child sends each message back */
-	_Atomic uint64_t posted_ns; /* the last message */
-	_Atomic uint64_t took_ns;   /* from then until the child had it */
-	_Atomic uint64_t taken;     /* messages so far */
+	_Atomic uint64_t posted_ns; /* time of the last message */
+	_Atomic uint64_t took_ns;   /* time from sent_ns until the child had it */
+	_Atomic uint64_t taken;     /* number of messages so far */
 };
 
 struct poster {
@@ -130,7 +130,7 @@ static int await_taken(struct poster *poster, struct our_told *told)
 	return 0;
 }
 
-/* A pause, and a message: one way, or there and back. Waits for the end of its send, too. */
+/* Makes a pause, and sends a message: one way, or there and back. Awaits the send's end, too. */
 static int message(void *context, struct our_told *told)
 {
 	struct our_completion completion;
@@ -142,7 +142,7 @@ static int message(void *context, struct our_told *told)
 		ret = our_await_time(poster->control, our_now_ns() + poster->pause_ns, &completion);
 	if (ret != EAGAIN)
 		return ret ? ret : EPROTO;
-	ret = await_taken(poster, told); /* the one before */
+	ret = await_taken(poster, told); /* the previous send */
 	if (ret)
 		return ret;
 	atomic_store(&poster->shared->posted_ns, our_now_ns());
@@ -156,7 +156,7 @@ static int message(void *context, struct our_told *told)
 	return our_post_recv(poster->control, 0);
 }
 
-/* Messages after pauses: the longer, the colder are caches and CPU. Then round trips without. */
+/* Measures messages after pauses: longer ones cool caches and CPU. Then round trips without. */
 static int print_messages(struct poster *poster, const struct our_meter *meter)
 {
 	static const struct {
@@ -180,7 +180,7 @@ static int print_messages(struct poster *poster, const struct our_meter *meter)
 		printf("%s{\"period_us\": %.2f, \"busy_us\": %.2f, \"reached_us\": %.2f}",
 		       i ? ", " : "", cost.wall_us, cost.busy_us, cost.reached_us);
 	}
-	ret = await_taken(poster, &told); /* the last one is not to come back */
+	ret = await_taken(poster, &told); /* the last message does not come back */
 	if (ret)
 		return ret;
 	poster->pause_ns = 0;
@@ -223,7 +223,7 @@ static int connect_poster(struct poster *poster, struct sockaddr *address)
 
 	for (ms = 0; !atomic_load(&poster->shared->port); ms++) {
 		if (ms == LIMIT_S * 1000)
-			return ECONNREFUSED; /* the child has said why */
+			return ECONNREFUSED; /* the child has reported the reason */
 		usleep(1000);
 	}
 	*port = (uint16_t)atomic_load(&poster->shared->port);
@@ -280,7 +280,7 @@ static int measure(struct sockaddr *address)
 	if (!ret)
 		ret = print_calls(poster.control);
 	our_close(poster.control);
-	kill(child, SIGTERM); /* in case that nothing was connected */
+	kill(child, SIGTERM); /* in case nothing was connected */
 	waitpid(child, NULL, 0);
 	return ret;
 }

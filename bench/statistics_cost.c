@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Measures what the statistics take: for a million messages it does what a client and an agent do
- * for their statistics, and nothing else, and prints the nanoseconds per message as one line of
- * JSON. The argument is the round trip, in nanoseconds, around which the values lie.
+ * Measures the cost of the statistics: for a million messages it does the statistics of a client
+ * and an agent, and nothing else, and prints the nanoseconds per message as one line of JSON. The
+ * argument is the round trip, in nanoseconds, around which the values lie.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,17 +11,17 @@
 #include "common/our_control.h"
 #include "program/measure/statistics.h"
 
-#define BATCHES         11 /* the median is taken: a batch that was preempted does not count */
+#define BATCHES         11 /* batches: their median leaves out those that were preempted */
 #define BATCH           100000
-#define POLLS_A_MESSAGE 3 /* one that finds nothing, one for each completion */
+#define POLLS_A_MESSAGE 3 /* an empty one, and one for each completion */
 
-/* Makes the compiler store what it has counted, as a call of ibv_poll_cq() does. */
+/* Makes the compiler store the counters, as a call of ibv_poll_cq() does. */
 static inline void forget_registers(void)
 {
 	__asm__ volatile("" ::: "memory");
 }
 
-/* A value near `middle`, different each time, so that neighbouring buckets are used in turn. */
+/* Returns a value near `middle`, different each time, so that neighbouring buckets are used. */
 static uint64_t some_round_trip(uint64_t middle, uint64_t message)
 {
 	return middle + (message * 2654435761u % 1024) * middle / 4096;
@@ -44,7 +44,7 @@ static void count_polls(void)
 	}
 }
 
-/* The client reads the clock before the send and after the receive ... */
+/* Accounts a message as a client does: it reads the clock before the send and after the receive. */
 static void account_as_client(struct our_statistics *statistics, uint64_t round_trip)
 {
 	uint64_t started_ns = our_now_ns(), ended_ns;
@@ -77,7 +77,7 @@ static int by_value(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
-/* Nanoseconds a message, the median of all batches; what the loop itself costs is in it. */
+/* Returns nanoseconds per message, the median of all batches, with the cost of the loop itself. */
 static double measure(account *account_message, uint64_t middle)
 {
 	static struct our_statistics statistics;

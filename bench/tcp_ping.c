@@ -20,7 +20,7 @@
 #include "common/clock.h"
 #include "program/measure/histogram.h"
 
-#define WARM_UP 100 /* messages; of a slow rate one tenth of a second */
+#define WARM_UP 100 /* messages of the warm-up; at a slow rate, a tenth of a second of them */
 
 static volatile sig_atomic_t stop;
 static struct our_histogram round_trips;
@@ -37,7 +37,7 @@ static void fail(const char *what)
 	exit(1);
 }
 
-/* Moves all of a message; false when the peer has left, or when it is time to stop. */
+/* Moves a whole message; returns false when the peer has left, or when it is time to stop. */
 static bool transfer(int fd, char *data, size_t size, bool sends, int flags)
 {
 	ssize_t n;
@@ -54,7 +54,7 @@ static bool transfer(int fd, char *data, size_t size, bool sends, int flags)
 	return true;
 }
 
-/* Sleeps, or looks at the clock, until the message is due; as the ladder does. */
+/* Sleeps, or looks at the clock, until the message is due, as the ladder does. */
 static void await_turn(uint64_t due_ns, bool polls)
 {
 	struct timespec due = { (time_t)(due_ns / OUR_NS_PER_S), (long)(due_ns % OUR_NS_PER_S) };

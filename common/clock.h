@@ -13,9 +13,9 @@
 #define OUR_NS_PER_MS 1000000ull
 #define OUR_NS_PER_US 1000ull
 
-/*
- * Nanoseconds since some fixed moment; only differences mean anything. Never fails; any thread. A
- * vDSO call of tens of nanoseconds if the kernel trusts the CPU's counter, otherwise a system call:
+/* Returns nanoseconds since some fixed moment; only differences mean anything. Never fails; any
+ * thread. A vDSO call of tens of nanoseconds if the kernel trusts the CPU's counter, otherwise a
+ * system call:
  * see clock_gettime(2).
  */
 static inline uint64_t our_now_ns(void)
@@ -26,7 +26,7 @@ static inline uint64_t our_now_ns(void)
 	return (uint64_t)now.tv_sec * OUR_NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
-/* The timeout for poll(2), in ms, until our_now_ns is `until_ns`; -1 (forever) for UINT64_MAX. */
+/* Returns the timeout for poll(2), in ms, that ends at `until_ns`; -1 (forever) for UINT64_MAX. */
 static inline int our_ms_until(uint64_t until_ns)
 {
 	uint64_t now_ns, ms;
@@ -40,14 +40,14 @@ static inline int our_ms_until(uint64_t until_ns)
 	return ms < INT32_MAX ? (int)ms : INT32_MAX;
 }
 
-/* `ns` in the form that pthread_cond_clockwait(3) and ppoll(2) take. */
+/* Converts `ns` to the form that pthread_cond_clockwait(3) and ppoll(2) take. */
 static inline struct timespec our_timespec(uint64_t ns)
 {
 	return (struct timespec){ .tv_sec = (time_t)(ns / OUR_NS_PER_S),
 				  .tv_nsec = (long)(ns % OUR_NS_PER_S) };
 }
 
-/* The timeout for ppoll(2) until our_now_ns is `until_ns`; NULL (forever) for UINT64_MAX. */
+/* Returns the timeout for ppoll(2) that ends at `until_ns`; NULL (forever) for UINT64_MAX. */
 static inline const struct timespec *our_time_until(uint64_t until_ns, struct timespec *left)
 {
 	uint64_t now_ns;
@@ -59,7 +59,7 @@ static inline const struct timespec *our_time_until(uint64_t until_ns, struct ti
 	return left;
 }
 
-/* Returns our_now_ns of `seconds` from now; UINT64_MAX (never) for 0 or more than the clock has. */
+/* Returns the time `seconds` from now; UINT64_MAX (never) for 0, or if that overflows. */
 static inline uint64_t our_end_of_wait(uint64_t seconds)
 {
 	uint64_t ns;

@@ -32,7 +32,7 @@ void our_agent_reject(struct our_control *control, int error)
 {
 	if (!control || control->accepted ||
 	    control->cm_event.type != RDMA_CM_EVENT_CONNECT_REQUEST ||
-	    !control->cm_id) /* our_migrate_id has refused it */
+	    !control->cm_id) /* our_migrate_id has refused the client */
 		return;
 	reject(control, control->cm_id, error);
 }
@@ -47,7 +47,7 @@ int our_create_id(struct our_control *control)
 {
 	int ret;
 
-	/* A client that was refused tries again, with a new id: nothing of the last one counts. */
+	/* A client that was refused may try again, with a new id: reset what the last one has set. */
 	our_private(control)->leaving = false;
 	atomic_store(&our_private(control)->unreadable, 0);
 	atomic_store(&our_private(control)->async.error, 0);
@@ -73,7 +73,7 @@ static void copy_address(struct sockaddr_storage *copy, const struct sockaddr *a
 					      : sizeof(struct sockaddr_in));
 }
 
-/* The parts that do not know the CM look in `control` for the device and the addresses. */
+/* The code that does not know the CM finds the device and the addresses in `control`. */
 static void learn_device(struct our_control *control)
 {
 	control->verbs = control->cm_id->verbs;
@@ -117,7 +117,7 @@ int our_migrate_id(struct our_control *agent)
 	}
 	ret = agent->config->waiting.cm->migrate(agent, cm_id);
 	if (ret) {
-		agent->cm_id = NULL; /* destroyed */
+		agent->cm_id = NULL; /* migrate has destroyed it */
 		our_destroy_event_channel(agent);
 	}
 	return ret;
@@ -127,7 +127,7 @@ static void destroy_id(const struct our_control *control, struct rdma_cm_id **cm
 {
 	int ret;
 
-	(*cm_id)->context = NULL; /* if that fails, events of the id still come */
+	(*cm_id)->context = NULL; /* if rdma_destroy_id fails, the id's events still come */
 	ret = OUR_CALL(rdma_destroy_id(*cm_id));
 	if (ret)
 		our_tell_error(control->config, "rdma_destroy_id", ret, NULL);
@@ -151,7 +151,7 @@ static uint8_t at_most(uint8_t value, int limit)
 	return value < limit ? value : (uint8_t)limit;
 }
 
-/* rdma_connect and rdma_accept refuse more than the device can do. Every device can do one. */
+/* rdma_connect and rdma_accept refuse a depth above the device's limit, which is at least one. */
 static void setup_depths(const struct our_control *control, struct rdma_conn_param *param)
 {
 	uint8_t depth = control->read_depth ? control->read_depth : READ_DEPTH;
@@ -205,7 +205,7 @@ static int report_address(const struct our_control *control, const char *call, i
 	if (error == ENODEV && control->cm_event.type == RDMA_CM_EVENT_DEVICE_REMOVAL)
 		return our_tell_cm_error(control, call, error, "%s: the RDMA device was removed",
 					 text);
-	/* To rdma_bind_addr, the kernel has the same error for "not my address" and "port taken". */
+	/* rdma_bind_addr gets the same error from the kernel for "not my address" and "port taken". */
 	if (error == EADDRNOTAVAIL && strcmp(call, "rdma_resolve_addr") &&
 	    our_is_local_address(address))
 		error = EADDRINUSE;
@@ -270,13 +270,13 @@ static bool ask_again(struct our_control *control)
 	    (event->type != RDMA_CM_EVENT_ADDR_ERROR && event->type != RDMA_CM_EVENT_ROUTE_ERROR) ||
 	    ++our_private(control)->asked >= RESOLVE_TRIES)
 		return false;
-	event->status = 0; /* that of the next wait, if no event ends it */
+	event->status = 0; /* so that a wait without an event finds 0 */
 	return true;
 }
 
 static int resolve_addr(struct our_control *control, const struct sockaddr *address)
 {
-	struct sockaddr_storage copy = { .ss_family = 0 }; /* `address` may be that of the id */
+	struct sockaddr_storage copy = { .ss_family = 0 }; /* `address` may point into the id */
 
 	copy_address(&copy, address);
 	our_start_cm_call(control);
@@ -470,14 +470,14 @@ static int keep_to_family(const struct our_control *listener, struct rdma_cm_id 
 
 /*
  * rdma_bind_addr binds the loopback address to no device. InfiniBand serves it, RoCE and iWARP do not,
- * and rdma_cm says so to who looks for the way there, as a client would.
+ * and rdma_cm says so if one resolves a route there, as a client would.
  */
 static bool is_served(struct sockaddr *address)
 {
 	struct rdma_cm_id *cm_id;
 	bool served;
 
-	if (rdma_create_id(NULL, &cm_id, NULL, RDMA_PS_TCP)) /* its calls wait, for this machine */
+	if (rdma_create_id(NULL, &cm_id, NULL, RDMA_PS_TCP)) /* calls block, for this machine */
 		return false;
 	served = !rdma_resolve_addr(cm_id, NULL, address, RESOLVE_S * 1000) &&
 		 !rdma_resolve_route(cm_id, RESOLVE_S * 1000);
@@ -600,7 +600,7 @@ static bool begin_disconnect(struct our_control *control)
 	our_stop_watching(control);
 	control->connected = false;
 	if (!connected && control->qp)
-		our_flush_qp(control); /* it may be established: we do not know yet */
+		our_flush_qp(control); /* the peer may have it as established already */
 	return connected;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * The life of a control structure, from its allocation, for a client, a listener or an agent, to
- * the end of all that was made with it; and what an event loop does with one. See our_control.h.
+ * the end of all that was made with it; and what an event loop does with it. See our_control.h.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -60,7 +60,7 @@ int our_get_request(struct our_control *listener, struct our_control **agent)
 	return our_create_agent(listener, agent);
 }
 
-/* Waits for the peer's answer only where CM calls block, as rdma_disconnect waits there. */
+/* Waits for the peer's answer only if CM calls block, because then rdma_disconnect does. */
 static void start_to_close(struct our_control *control)
 {
 	bool has_channel = our_private(control)->has_channel;
@@ -73,7 +73,7 @@ static void start_to_close(struct our_control *control)
 		our_private(control)->answers = our_start_disconnect(control) && has_channel;
 }
 
-/* Waits for the answer, as long as one that was asked for at `start_ns` may take. */
+/* Waits for the answer to a disconnect that was sent at `start_ns`, up to its time limit. */
 static void finish_to_close(struct our_control *control, uint64_t start_ns)
 {
 	uint64_t limit_ns = our_disconnect_limit_s(control) * OUR_NS_PER_S;
@@ -125,7 +125,7 @@ void our_close_device(struct our_device *device)
 
 /* ---- For event loops ---- */
 
-/* Returns 0: an event for the user; EAGAIN: none, so take the next; or an errno value. */
+/* Returns 0: the event is for the user; EAGAIN: it is not, take the next; or an errno value. */
 static int take_meaning(struct our_control *about, enum our_cm_meaning meaning)
 {
 	if (meaning != OUR_CM_MINE && meaning != OUR_CM_FATAL)
@@ -154,8 +154,8 @@ int our_take_cm_event(struct our_control *control, struct our_control **about)
 		if (ret)
 			return ret;
 		if (!event.cm_id->context)
-			continue; /* its control is closed, and its id could not be destroyed */
-		*about = event.cm_id->context; /* a new id has its listener's */
+			continue; /* the control is closed, but its id could not be destroyed */
+		*about = event.cm_id->context; /* a new id has the context of its listener */
 		(*about)->cm_event = event;
 		ret = take_meaning(*about, our_note_cm_event(*about));
 		if (ret != EAGAIN)

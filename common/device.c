@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The device: what it is, the limits of its queues, and what it says outside of any call. All
+ * The device: its properties, the limits of its queues, and its asynchronous events. All
  * connections of a process to a device share its asynchronous events: the thread that reads an
- * event notes what it means for the connection, or the shared device, that it is about. See
+ * event notes its meaning in the connection, or the shared device, that it concerns. See
  * our_control.h and private.h.
  */
 #include <errno.h>
@@ -35,7 +35,7 @@ const char *our_transport_name(const struct our_control *control)
 	return port.link_layer == IBV_LINK_LAYER_ETHERNET ? "RoCE" : "InfiniBand";
 }
 
-/* libsiw takes one page's address for the mark of a queue that is not there: see docs/drivers.md. */
+/* libsiw takes one valid page address for its mark of a missing queue: see docs/drivers.md. */
 static bool is_limit_of_siw(const char *device, int error)
 {
 	return error == EIO && !strncmp(device, "siw", 3);
@@ -98,10 +98,10 @@ int our_moderate_cq(const struct our_config *config, struct ibv_cq *cq)
 		   : 0;
 }
 
-/* ---- Who hears of asynchronous events ---- */
+/* ---- The receivers of asynchronous events ---- */
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all below */
-static struct our_async *joined;                         /* a list, of all devices */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the list below */
+static struct our_async *joined;                         /* the list, for all devices */
 
 void our_join_async(struct our_async *async)
 {
@@ -127,7 +127,7 @@ static const void *context_of(const struct our_async *async)
 	return async->control ? (const void *)async->control : async->device;
 }
 
-/* Returns the entry whose control or device has this address, which is not read; NULL: none. */
+/* Returns the entry whose control or device is at `context`, which it does not read; or NULL. */
 static struct our_async *find_async(const void *context)
 {
 	struct our_async *one;
@@ -155,9 +155,9 @@ static const struct meaning {
 	enum ibv_event_type type;
 	const char *name;
 	enum element element;
-	int error;         /* as it is reported, an errno value; 0: it is routine, and is not */
-	bool ends;         /* it ends the owner's connection, or all of the device */
-	const char *cause; /* as it is reported */
+	int error;         /* the errno value to report; 0: it is routine, and not reported */
+	bool ends;         /* the event ends its owner's connection, or all of the device's */
+	const char *cause; /* the text to report */
 } meanings[] = {
 #define MEANING(type, ...)                                        \
 	{                                                         \
@@ -172,7 +172,7 @@ static const struct meaning {
 	MEANING(QP_ACCESS_ERR, OF_QP, ECONNABORTED, true,
 		"the peer asked for memory that it may not reach"),
 	MEANING(SRQ_ERR, OF_SRQ, EIO, true, "no receives can be posted to it any more"),
-	/* A connection learns from its own completions what this means for it. */
+	/* A connection's own completions tell it whether a failed port has ended it. */
 	MEANING(PORT_ERR, OF_PORT, ENETDOWN, false, "its link is down"),
 	MEANING(PORT_ACTIVE, OF_PORT, 0, false, NULL),
 	MEANING(GID_CHANGE, OF_PORT, 0, false, NULL),
@@ -180,10 +180,10 @@ static const struct meaning {
 	MEANING(PKEY_CHANGE, OF_PORT, 0, false, NULL),
 	MEANING(SM_CHANGE, OF_PORT, 0, false, NULL),
 	MEANING(CLIENT_REREGISTER, OF_PORT, 0, false, NULL),
-	MEANING(SRQ_LIMIT_REACHED, OF_SRQ, 0, false, NULL), /* its owner is told */
-	/* The end of each QP with an SRQ, on drivers that make it: see shared_device.c. */
+	MEANING(SRQ_LIMIT_REACHED, OF_SRQ, 0, false, NULL), /* the SRQ's owner is told */
+	/* Some drivers make this at the end of each QP with an SRQ: see shared_device.c. */
 	MEANING(QP_LAST_WQE_REACHED, OF_QP, 0, false, NULL),
-	MEANING(SQ_DRAINED, OF_QP, 0, false, NULL), /* soft-iWARP makes it at each flush */
+	MEANING(SQ_DRAINED, OF_QP, 0, false, NULL), /* soft-iWARP makes this at each flush */
 	MEANING(COMM_EST, OF_QP, 0, false, NULL),
 	MEANING(PATH_MIG, OF_QP, 0, false, NULL),
 #undef MEANING
@@ -252,10 +252,10 @@ static bool is_ended(const struct our_async *one, const struct ibv_async_event *
 	switch (element) {
 	case OF_DEVICE:
 		return true;
-	case OF_CQ: /* that of a shared device is of its connections, and not of its parts */
+	case OF_CQ: /* the CQ of a shared device serves its connections, but not its parts */
 		return one == owner || (control && control->send_cq == event->element.cq) ||
 		       (owner && !owner->control && one->device == owner->device);
-	case OF_SRQ: /* of its connections and its parts */
+	case OF_SRQ: /* an SRQ serves connections and parts */
 		return one == owner || (control && control->srq == event->element.srq) ||
 		       (owner && !control && one->srq_owner == owner->device);
 	default:
@@ -290,8 +290,8 @@ static void note(const struct ibv_context *verbs, const struct ibv_async_event *
 }
 
 /*
- * Acks the event before it tells of it: a function that is told may destroy the QP, which waits for
- * the ack.
+ * Acks the event before reporting it: config->report may destroy the QP, and that waits for the
+ * ack.
  */
 static int take_async_event(const struct our_config *config, struct ibv_context *verbs,
 			    struct ibv_async_event *event)

@@ -48,13 +48,13 @@ enum our_cm_meaning our_classify_cm_event(const struct our_control *control,
 {
 	bool listens = control->role == OUR_LISTENER;
 
-	if (event->type == RDMA_CM_EVENT_CONNECT_REQUEST) /* its id is a new one */
+	if (event->type == RDMA_CM_EVENT_CONNECT_REQUEST) /* the event's id is a new one */
 		return OUR_CM_MINE;
 	if (event->cm_id != control->cm_id && event->cm_id != our_private(control)->second_cm_id)
 		return OUR_CM_NOT_MINE;
 	switch (event->type) {
 	case RDMA_CM_EVENT_ADDR_CHANGE:
-	case RDMA_CM_EVENT_TIMEWAIT_EXIT: /* ignored, and does not come on every transport */
+	case RDMA_CM_EVENT_TIMEWAIT_EXIT: /* ignored: not every transport sends it */
 		return OUR_CM_HINT;
 	case RDMA_CM_EVENT_DISCONNECTED:
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
@@ -113,8 +113,8 @@ int our_tell_cm_error(const struct our_control *control, const char *call, int e
 	int ret;
 
 	if (error && our_private(control)->unreadable == error)
-		return error; /* which has ended the wait for this call's event */
-	/* EACCES: what the rejection itself says is known to our_client_connect. */
+		return error; /* reported already: the channel cannot be read */
+	/* EACCES: our_client_connect has made it from a rejection, and knows the reason. */
 	if ((error == EACCES && control->cm_event.type == RDMA_CM_EVENT_REJECTED) ||
 	    error == our_error_of_event(&control->cm_event, OUR_NO_CM_EVENT)) {
 		what.event = &control->cm_event;
@@ -193,7 +193,7 @@ void our_refuse_requests(struct our_control *listener)
 
 int our_await_cm_event(struct our_control *control, enum rdma_cm_event_type expected, int called)
 {
-	if (!our_private(control)->has_channel) /* its events come to its listener */
+	if (!our_private(control)->has_channel) /* the listener reads its events */
 		return called ? called : EINVAL;
 	return control->config->waiting.cm->await(control, expected, called);
 }
@@ -242,7 +242,7 @@ int our_wake_fd(const struct our_control *control)
 	return our_private(control)->leaving ? our_leave_fd(stop) : our_stop_fd(stop);
 }
 
-/* The limit of a wait starts when there is nothing for the first time. */
+/* The time limit of a wait starts when the first poll has found nothing. */
 static uint64_t limit_of_wait(struct our_control *control)
 {
 	uint64_t *until_ns = &our_private(control)->until_ns;
@@ -258,7 +258,7 @@ uint64_t our_wake_up_ns(struct our_control *control)
 {
 	uint64_t idle_ns = our_private(control)->idle_ns, limit_ns = limit_of_wait(control);
 
-	if (control->ended) /* its event was taken: no descriptor tells of it any more */
+	if (control->ended) /* the event was taken, so no descriptor is readable for it any more */
 		return 0;
 	return idle_ns < limit_ns ? idle_ns : limit_ns;
 }
@@ -362,7 +362,7 @@ int our_await_disconnect(struct our_control *control, uint64_t limit_s)
 	do {
 		next_ns = control->connected && *idle_ns < until_ns ? *idle_ns : until_ns;
 		ret = control->config->waiting.cm->await_end(control, next_ns);
-		/* An agent on its listener's channel has waited for nothing. */
+		/* For an agent on its listener's channel, await_end does not wait. */
 		if (ret != ETIMEDOUT || next_ns == until_ns || our_now_ns() < next_ns)
 			return ret;
 		ret = our_idle(control, our_now_ns());

@@ -12,9 +12,9 @@
 
 #define OUR_PAGE 4096 /* the first buffer starts on a page */
 #define OUR_CACHE_LINE \
-	64 /* and each on a cache line: the CPU writes one while the device reads another */
+	64 /* each buffer has its own lines: the CPU writes one while the device reads another */
 
-#define OUR_QUEUE_ENTRY 384 /* bytes: a work request and its completion (tests/evidence.md) */
+#define OUR_QUEUE_ENTRY 384 /* bytes of a work request and its completion (tests/evidence.md) */
 
 static int report_reg_mr(const struct our_config *config, int error, size_t length)
 {
@@ -159,7 +159,7 @@ void our_free_memory(const struct our_config *config, struct our_memory *memory)
 	memset(memory, 0, sizeof(*memory));
 }
 
-/* On iWARP a READ of ours needs the right to write, at its target: the peer's device has its key. */
+/* On iWARP the target of a READ needs IBV_ACCESS_REMOTE_WRITE: the peer's device has its key. */
 static bool opens_all_buffers(const struct our_control *control, int access)
 {
 	int for_peer = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;

@@ -3,21 +3,21 @@
  * our_control: reliable RDMA connections over librdmacm and libibverbs, from a cm_id to a
  * disconnect, without hiding either library. This header is the manual: each block below is a page
  * of section 3, too, and our_control(7) is the overview. The library prints nothing, ends nothing,
- * catches no signal, and has no state besides what it hands out and a list of that. Ignore SIGPIPE:
- * on soft-iWARP a post to a connection that the peer has reset can raise it.
+ * catches no signal, and has no state besides the objects it hands out and a list of them. Ignore
+ * SIGPIPE: on soft-iWARP a post to a connection that the peer has reset can raise it.
  *
  * RETURN VALUE: a function that returns an int returns 0 or a positive errno value. It has then
- * told config->report why, once, with three exceptions. EAGAIN (nothing is there now), EINTR (a stop
- * was requested) and ECONNRESET (the peer has disconnected) are no errors, and not told. The end of
- * a wait for a completion is told by our_report_end. A few functions tell nothing: their blocks say
- * so. After EAGAIN, and ETIMEDOUT of a wait for a completion, a program may go on; after
+ * told config->report why, once, with three exceptions. EAGAIN (nothing is ready), EINTR (a stop
+ * was requested) and ECONNRESET (the peer has disconnected) are no errors, and not told.
+ * our_report_end tells the end of a wait for a completion. A few functions tell nothing: their
+ * blocks say so. After EAGAIN, and ETIMEDOUT of a wait for a completion, a program may go on; after
  * any other error, close the connection.
  * THREADS: one thread at a time uses an object. Different threads may use different objects, except
  * that all controls of one struct our_device, and all agents that have not left their listener's
  * channel (our_migrate_id), belong to the thread of that device or listener. For several threads on
  * one device see our_join_device.
- * OWNERSHIP: what a function makes, the function beside it frees; our_close frees all of a
- * connection. Addresses and private data are the caller's again when the function returns.
+ * OWNERSHIP: each function that makes something is listed with the one that frees it; our_close frees
+ * all of a connection. Addresses and private data are the caller's again when the function returns.
  * EXAMPLE: a client sends 5 bytes from buffer 0 and waits for the answer, in buffer 1. It posts the
  * receive before the server can answer. The two completions come in either order.
  *
@@ -77,7 +77,7 @@ extern "C" {
 #define OUR_MAX_PRIVATE_DATA 256 /* more than any CM event carries */
 #define OUR_MOST_TO_CONNECT  56  /* fits into a connect request on every transport */
 #define OUR_MOST_TO_ACCEPT   196 /* fits into the answer to it */
-#define OUR_INLINE_WANTED    64  /* in the work request itself: most devices take this many */
+#define OUR_INLINE_WANTED    64  /* to go in the work request itself: most devices take this many */
 #define OUR_NEVER            UINT8_MAX
 
 enum our_role {
@@ -93,7 +93,7 @@ enum our_role {
 struct our_cm_event {
 	enum rdma_cm_event_type type;
 	int status;                  /* 0, -errno, or a reason of the transport's */
-	struct rdma_cm_id *cm_id;    /* of a connect request: the new id, now ours */
+	struct rdma_cm_id *cm_id;    /* connect request: the new id, now ours */
 	uint8_t responder_resources; /* requests that the peer may have outstanding at us */
 	uint8_t initiator_depth;     /* requests of ours that the peer serves at a time */
 	uint8_t private_data_length; /* bytes; RoCE and InfiniBand pad them with zeros */
@@ -106,11 +106,11 @@ struct our_cm_event {
  * OWNERSHIP: valid, with its strings, until config->report returns.
  */
 struct our_error {
-	const char *call;                 /* "rdma_connect"; NULL: text says it all */
+	const char *call;                 /* "rdma_connect"; NULL: `text` is the message */
 	int error;                        /* a positive errno value */
 	const struct ibv_wc *wc;          /* the completion that failed; else NULL */
 	const struct our_cm_event *event; /* the event that brought the error; else NULL */
-	const char *event_name;           /* its name; else NULL */
+	const char *event_name;           /* the name of that event; else NULL */
 	const char *text;                 /* the likely cause and the remedy; "": not known */
 };
 
@@ -131,17 +131,17 @@ const char *our_error_text(const struct our_error *error, char *text, size_t siz
 struct our_completion {
 	uint64_t wr_id;
 	enum ibv_wc_opcode opcode; /* IBV_WC_RECV, or IBV_WC_RECV_RDMA_WITH_IMM: a WRITE came */
-	uint32_t byte_len;         /* of a receive: how many bytes arrived */
-	bool has_immediate;        /* of a receive: it came with immediate data, this number */
-	uint32_t immediate;        /* its sender has imm_data = htobe32(number) */
-	uint32_t invalidated_rkey; /* of a receive: the peer gave up this key of ours; 0: none */
+	uint32_t byte_len;         /* receive: how many bytes arrived */
+	bool has_immediate;        /* receive: the message brought immediate data */
+	uint32_t immediate;        /* the data: the sender set imm_data = htobe32(number) */
+	uint32_t invalidated_rkey; /* receive: the peer gave up this key of ours; 0: none */
 };
 
 /*
- * our_is_recv, our_buffer_index - what a wr_id says: whether it is a receive, and of which buffer
- * A completion in error has no valid opcode: only its wr_id can say this. In those of your own work
- * requests set OUR_WR_ID_RECV for a receive and for nothing else, and never OUR_WR_ID_OURS. All
- * other bits are free; no buffer's index reaches beyond bit 31.
+ * our_is_recv, our_buffer_index - from a wr_id, whether it is a receive, and the buffer's index
+ * A completion in error has no valid opcode: only its wr_id can say this. In the wr_ids of your own
+ * work requests set OUR_WR_ID_RECV for a receive and for nothing else, and never OUR_WR_ID_OURS.
+ * All other bits are free; no buffer's index reaches beyond bit 31.
  * RETURN VALUE: whether it is a receive; the index.
  * THREADS: any.
  */
@@ -168,24 +168,24 @@ static inline uint32_t our_buffer_index(uint64_t wr_id)
 struct our_buffer {
 	uint8_t *data;
 	struct ibv_sge send_sge, recv_sge;
-	struct ibv_send_wr send_wr; /* its wr_id is the buffer's index */
-	struct ibv_recv_wr recv_wr; /* its wr_id is OUR_WR_ID_RECV | index */
+	struct ibv_send_wr send_wr; /* the wr_id is the buffer's index */
+	struct ibv_recv_wr recv_wr; /* the wr_id is OUR_WR_ID_RECV | index */
 };
 
 struct our_memory {
 	struct our_buffer *buffers;
 	uint32_t n_buffers;
-	uint32_t size; /* of each, in bytes */
+	uint32_t size; /* bytes in each buffer */
 	struct ibv_mr *mr;
 };
 
 /*
  * struct our_control - the head of a connection of a client, a listener or an agent
  * May be read at any time by the thread that uses the control. What may be set is marked so; all
- * else belongs to the library, and cm_id, pd, cq and qp may be passed to any verb. But take the
- * completions of what the library has posted by its own calls: it does not see what ibv_poll_cq
- * takes, and would wait for it. And give this CQ, or that of a struct our_device, to no other QP: its
- * completions would be taken for the connection's, or be lost.
+ * else belongs to the library, and cm_id, pd, cq and qp may be passed to any verb. But take
+ * completions of what the library has posted by its own calls, not by ibv_poll_cq: the library
+ * would go on waiting for them. And create no other QP on this CQ, or on the CQ of a struct
+ * our_device: its completions would be taken for the connection's, or be lost.
  * OWNERSHIP: only the library allocates one.
  * SEE ALSO: rdma_cm(7)
  */
@@ -201,9 +201,9 @@ struct our_control {
 	struct rdma_cm_id *cm_id;
 	struct our_cm_event cm_event; /* the last one; an agent's first is its connect request */
 	bool connected;
-	bool accepted; /* has been connected, and config->established was called */
-	bool complete; /* may be set: all went as planned, so the peer will answer a disconnect */
-	int ended;     /* how the connection has ended, by CM events so far: ECONNRESET, ENODEV or
+	bool accepted; /* the connection was established, and config->established called */
+	bool complete; /* may be set: the work is complete, so the peer will answer a disconnect */
+	int ended;     /* the end of the connection, by CM events so far: ECONNRESET, ENODEV or
 		    * EHOSTUNREACH; 0: it has not */
 
 	/* The device and both addresses, once they are known */
@@ -214,26 +214,26 @@ struct our_control {
 
 	/* The queue pair; may be set before our_setup_qp: */
 	uint32_t inline_wanted; /* bytes: the most that goes inline; else OUR_INLINE_WANTED */
-	uint32_t n_sge;         /* of each work request, at most; else 1 */
+	uint32_t n_sge;         /* the most SGEs in a work request; else 1 */
 	uint8_t read_depth;     /* READs and atomic operations under way, each way; 0: as 1; more
 				 * than the device can do: as many as it can */
-	int comp_vector;        /* the interrupt, and so the CPU, of its events: below
+	int comp_vector;        /* the interrupt, and so the CPU, of the CQ's events: below
 				 * verbs->num_comp_vectors, one for each thread that sleeps */
-	struct ibv_cq *send_cq; /* for its sends, READs and WRITEs: the program polls it, and
-				 * destroys it after the QP; then no keepalives. NULL: as ->cq */
+	struct ibv_cq *send_cq; /* for sends, READs and WRITEs: the program polls it, and
+				 * destroys it after the QP; no keepalives then. NULL: ->cq */
 	struct ibv_srq *srq;    /* the QP takes its receives from it; NULL: the QP has its own */
 
 	struct ibv_pd *pd;
 	struct ibv_cq *cq;
 	struct ibv_qp *qp;
 	uint32_t max_send_wr, max_recv_wr;
-	uint32_t max_inline;   /* bytes, of those wanted, that the device has granted */
-	uint32_t device_sends; /* of our_device_post_send that are under way to this peer */
+	uint32_t max_inline;   /* bytes that the device has granted, of inline_wanted */
+	uint32_t device_sends; /* sends of our_device_post_send that are under way to this peer */
 
 	/* May be set: when waits end, by CLOCK_MONOTONIC; UINT64_MAX: never; 0: config->timeout_s */
 	uint64_t wait_until_ns;
 
-	struct our_memory memory; /* of our_setup_buffers */
+	struct our_memory memory; /* allocated by our_setup_buffers */
 
 	/* The cost of all waits so far */
 	struct our_counters {
@@ -260,7 +260,7 @@ extern const struct our_completion_ops our_busy_polling;
 extern const struct our_completion_ops our_nonblocking_channel;
 
 /*
- * struct our_config - what is the same for all connections of a kind
+ * struct our_config - settings that connections share
  * `waiting` has to be set; all else may be 0.
  * OWNERSHIP: the program's. It must outlive everything that was made with it.
  * THREADS: any number may share one; then its functions may be called by several at a time.
@@ -277,7 +277,7 @@ struct our_config {
 	unsigned int timeout_s; /* the limit of each wait, in seconds; 0: none */
 
 	/*
-	 * After this time without a word from the peer, in seconds, ask its host whether it is
+	 * After this time without traffic from the peer, in seconds, ask its host whether it is
 	 * there; 0: never. The host answers even if the peer's program is slow and has posted no
 	 * receive. On iWARP it asks after three times as long, by a READ of no bytes; soft-iWARP
 	 * may end a connection on which that meets a message, so set 0 if a peer there WRITEs or
@@ -333,10 +333,10 @@ struct our_config {
 
 /*
  * our_create_stop, our_destroy_stop, our_stop_request, our_clear_stop - an object that ends waits
- * Set config->stop to it, or the stop of one control; destroy it after all that names it (NULL:
- * does nothing). From our_stop_request on a call that would wait returns EINTR instead. A disconnect
- * still waits for the peer's answer, unless this is the second request. To wake a wait and go on,
- * clear the stop after EINTR of our_await_completion; a request that comes meanwhile is not lost.
+ * Set config->stop, or the stop of one control, to it; destroy it after those (NULL: does nothing).
+ * From our_stop_request on a call that would wait returns EINTR instead. A disconnect still waits
+ * for the peer's answer, unless this is the second request. To wake a wait and go on, clear the
+ * stop after EINTR of our_await_completion; a request that comes meanwhile is not lost.
  * RETURN VALUE: 0 and *stop; or an errno value, not reported.
  * ERRORS: ENOMEM; EMFILE or ENFILE: it takes two descriptors.
  * THREADS: our_stop_request: any, and signal handlers: it is async-signal-safe. our_clear_stop: the
@@ -376,9 +376,9 @@ int our_create_control_struct(const struct our_config *config, enum our_role rol
 void our_destroy_control_struct(struct our_control *control);
 
 /*
- * our_create_id, our_destroy_id - the id of a connection, and the channel its events come to
- * Destroy it after all that was made from it. A client may then create another, to try again. Of
- * the functions that undo a step of a connection, each does nothing if there is nothing to undo.
+ * our_create_id, our_destroy_id - the id of a connection, and the channel for its events
+ * Destroy the id after all that was made from it. A client may then create another, to try again.
+ * Each function that undoes a step of a connection does nothing if there is nothing to undo.
  * RETURN VALUE: 0 or an errno value.
  * ERRORS: ENODEV: this machine has no RDMA device, or rdma_ucm is not loaded; EMFILE.
  * SEE ALSO: rdma_create_id(3), rdma_create_event_channel(3)
@@ -408,8 +408,8 @@ int our_client_bind(struct our_control *client, struct sockaddr *server);
  * timer of your own. On soft-iWARP our_start_connect itself waits for it, unless a signal without
  * SA_RESTART ends that.
  * RETURN VALUE: 0 or an errno value: close the client.
- * ERRORS: EINVAL: this way to wait needs calls that block; else as the functions that wait, and
- * those of the steps that come later from our_take_cm_event.
+ * ERRORS: EINVAL: this way to wait needs calls that block; else as our_client_bind and
+ * our_client_connect; errors of later steps come from our_take_cm_event.
  * SEE ALSO: rdma_resolve_addr(3), rdma_resolve_route(3), rdma_connect(3)
  */
 int our_start_bind(struct our_control *client, struct sockaddr *server);
@@ -453,8 +453,8 @@ int our_create_agent(struct our_control *listener, struct our_control **agent);
 int our_migrate_id(struct our_control *agent);
 
 /*
- * our_use_device - take PD, and CQ and shared receive queue if there are, of a shared device
- * For a client or an agent, in place of those that our_setup_qp would make, which comes next.
+ * our_use_device - use the PD of a shared device, and its CQ and shared receive queue if it has them
+ * For a client or an agent. Call it before our_setup_qp, which otherwise makes a PD and CQ.
  * RETURN VALUE: 0 or an errno value.
  * ERRORS: EINVAL: the id is bound to another device.
  */
@@ -464,10 +464,10 @@ int our_use_device(struct our_control *control, struct our_device *device);
  * our_setup_qp, our_unsetup_qp - PD and CQ, unless a shared device has them, and the QP
  * `max_send_wr` sends, READs and WRITEs and `max_recv_wr` receives may be outstanding: posted, and
  * their completions not taken; an unsignaled send, until the completion of a later one is. More are
- * refused: ENOMEM, also if the device has granted more, as the CQ has no room for those. The peer's
- * answer may come before the send that it answers has completed: to reply at once, allow 2 sends, or
- * more if acknowledgements may be lost. The library adds room for keepalives. What you post by verbs of
- * your own, and sends whose completions go to a send_cq of your own, you count yourself.
+ * refused: ENOMEM, also if the device has granted more, because the CQ has no room for them. The
+ * peer's answer may come before the send that it answers has completed: to reply at once, allow 2
+ * sends, or more if acknowledgements may be lost. The library adds room for keepalives. It does not
+ * count what you post by your own verbs, nor sends whose completions go to a send_cq of your own.
  * With an SRQ and a CQ of its own, max_recv_wr is how many receives the SRQ has: the connection may
  * take them all, and each needs room in its CQ. With both shared it may be 0.
  * RETURN VALUE: 0; or an errno value, and nothing is left behind.
@@ -483,10 +483,10 @@ void our_unsetup_qp(struct our_control *control);
  * Allocates `n` buffers (1 or more) of `size` bytes, zeroed, each in cache lines of its own, and
  * registers them as one MR with the rights `access`: IBV_ACCESS_LOCAL_WRITE to receive or READ into
  * them; on iWARP, to READ, IBV_ACCESS_REMOTE_WRITE, too. No other right for the peer is allowed: it
- * would reach all buffers by one key. For memory of a peer see our_open_buffer. Undo it after
+ * would reach all buffers by one key. To open memory to a peer see our_open_buffer. Undo it after
  * our_disconnect, so that nothing is posted, and before our_unsetup_qp, which frees the PD.
  * RETURN VALUE: 0; or an errno value, and nothing is left behind.
- * ERRORS: ENOMEM: most often the limit on locked memory (ulimit -l); EINVAL: a right that is not.
+ * ERRORS: ENOMEM: most often the limit on locked memory (ulimit -l); EINVAL: a right that is not allowed.
  * SEE ALSO: ibv_reg_mr(3)
  */
 int our_setup_buffers(struct our_control *control, uint32_t n, uint32_t size, int access);
@@ -529,7 +529,7 @@ int our_agent_accept(struct our_control *agent, const void *private_data, size_t
 
 /*
  * our_agent_reject - refuse a client because of `error`, an errno value
- * config->refuse says what it is told. Does nothing if it was accepted, or has left; or is NULL.
+ * config->refuse says what the client is told. Does nothing for NULL, or if accepted, or gone.
  * OWNERSHIP: the agent is still the caller's, to our_close.
  * SEE ALSO: rdma_reject(3)
  */
@@ -550,7 +550,7 @@ void our_disconnect(struct our_control *control);
 bool our_start_disconnect(struct our_control *control);
 
 /*
- * our_close, our_close_all - end a client, a listener or an agent, however far it has come
+ * our_close, our_close_all - end a client, a listener or an agent, in any state
  * Disconnects, undoes whatever has been set up, the QP first, and frees the control. An agent
  * that was not accepted is refused, and told nothing. It waits as our_disconnect, but not for the
  * client of an agent on its listener's channel. NULL: does nothing. our_close_all closes the `n`
@@ -626,8 +626,8 @@ int our_post(struct our_control *control, struct ibv_send_wr *wr, struct ibv_sen
 
 /*
  * our_await_completion - wait for the next completion, of a send or of a receive
- * In either order; what the peer sent before it left comes before the end. Not with a shared CQ.
- * RETURN VALUE: 0 and *completion; or an errno value. Pass it to our_report_end.
+ * They come in either order; what the peer sent before it left is first. Not with a shared CQ.
+ * RETURN VALUE: 0 and *completion; or an errno value, to pass to our_report_end.
  * ERRORS: not reported: EINTR; ECONNRESET: the peer has disconnected, or a work request was
  * flushed; ETIMEDOUT: nothing came in time (wait_until_ns, or config->timeout_s); EHOSTUNREACH: the
  * peer's host does not answer (iWARP; elsewhere ECONNABORTED); ENODEV: the device was removed. Of
@@ -641,7 +641,7 @@ int our_await_completion(struct our_control *control, struct our_completion *com
  * our_report_end - find out and report why a connection has ended
  * `ret` is what a wait for a completion or a post has returned, and no other call; 0: does nothing.
  * After a flush it waits for the CM event that says why, for a few seconds: an event loop waits for
- * that by itself. Reports the end, unless it was reported or is no error. Call it once for an end.
+ * that by itself. Reports the end, unless it was reported or is no error. Call it once for each end.
  * RETURN VALUE: `ret`; but ECONNRESET only if the peer has disconnected.
  * ERRORS: ECONNABORTED: a work request was flushed, and the peer has not disconnected.
  */
@@ -661,15 +661,15 @@ int our_completion_fd(const struct our_control *control);
 
 /*
  * our_await_disconnect - wait until the connection has ended
- * For the side that has nothing more to send, for `limit_s` seconds at most (0: no limit). It asks
- * for the peer's host, too: config->keepalive_s. Completions stay for our_await_completion.
+ * For the side that has nothing more to send, for `limit_s` seconds at most (0: no limit). It
+ * checks the peer's host, too: config->keepalive_s. Completions stay for our_await_completion.
  * RETURN VALUE: 0, and control->ended says how; or an errno value.
  * ERRORS: EINTR, ETIMEDOUT: not reported; else as our_look_after.
  * SEE ALSO: rdma_get_cm_event(3)
  */
 int our_await_disconnect(struct our_control *control, uint64_t limit_s);
 
-/* ---- CM events, for those who handle them themselves ---- */
+/* ---- CM events, for programs that handle them themselves ---- */
 
 /*
  * our_await_cm_event - wait for an event of this id
@@ -683,10 +683,10 @@ int our_await_cm_event(struct our_control *control, enum rdma_cm_event_type expe
 
 /*
  * our_take_cm_event, our_cm_fd - the next CM event, without waiting, for event loops
- * *about is whose it is: `control`, or an agent of this listener; (*about)->cm_event is the event.
- * A listener's is RDMA_CM_EVENT_CONNECT_REQUEST, for our_create_agent. A client's may be a step of
- * our_start_bind. RDMA_CM_EVENT_ESTABLISHED: ->connected is set. After any other, take the
- * completions, of which one may be the cause, and close it. our_cm_fd is readable if there is one.
+ * *about is the owner: `control`, or an agent of this listener; (*about)->cm_event is the event. A
+ * listener gets RDMA_CM_EVENT_CONNECT_REQUEST, for our_create_agent. A client may get a step of
+ * our_start_bind. RDMA_CM_EVENT_ESTABLISHED: ->connected is set. After any other, take the completions,
+ * of which one may be the cause, and close *about. our_cm_fd is readable if there is an event.
  * RETURN VALUE: 0 and *about; or an errno value, and *about has failed. A descriptor; -1: none.
  * ERRORS: EAGAIN: there is none. ENODEV: nobody can connect to the listener any more. Of a client
  * that is not connected yet: as our_client_bind and our_client_connect.
@@ -697,9 +697,9 @@ int our_cm_fd(const struct our_control *control);
 
 /*
  * our_look_after - ask whether the host of a silent peer is still there, for event loops
- * To be called for each connection, from when it is made, when the *timeout_ms milliseconds that the
- * last call has set are over, or more often; -1: no need. config->keepalive_s limits the silence.
- * It finds the answer itself, also if nobody takes the connection's completions.
+ * Call it for each connection once it is made, and again after the *timeout_ms milliseconds that
+ * each call sets, or earlier; -1: no need. config->keepalive_s limits the silence. It finds the
+ * answer itself, also if nobody takes the connection's completions.
  * RETURN VALUE: 0; or an errno value: our_close the connection.
  * ERRORS: ECONNABORTED: the device has given up the peer's host, after its retries; EHOSTUNREACH:
  * on iWARP, where TCP does not, no answer for 20 seconds; EIO: the device has failed; ECONNRESET.
@@ -707,14 +707,14 @@ int our_cm_fd(const struct our_control *control);
 int our_look_after(struct our_control *control, int *timeout_ms);
 
 /*
- * our_take_async_events - what the device has said outside of any call
- * Reads, reports and acks the events of control->verbs that there are, without waiting: its
- * async_fd is readable then. Otherwise they are read when a peer is silent, and at the end. All
- * connections of a process to one device share its events: who reads one reports it. An event of a
- * CQ or SRQ ends the connections that use it, whoever has made it, and of a QP only its own.
+ * our_take_async_events - read the asynchronous events of a connection's device
+ * Reads, reports and acks the events that control->verbs has, without waiting: its async_fd is
+ * readable then. Otherwise they are read when a peer is silent, and at the end. All connections of
+ * a process to one device share its events: the reader of an event reports it. An event of a CQ or
+ * SRQ ends all connections that use it; an event of a QP ends only its own.
  * RETURN VALUE: 0; or an errno value, and this connection has ended.
  * ERRORS: EIO: the device or a queue has failed; EPIPE: the QP has; ECONNABORTED: the peer has.
- * THREADS: that of the control, from when ->verbs is known until the QP is destroyed.
+ * THREADS: the control's own, from when ->verbs is known until the QP is destroyed.
  * SEE ALSO: ibv_get_async_event(3)
  */
 int our_take_async_events(struct our_control *control);
@@ -795,17 +795,17 @@ unsigned int our_pause_ms(const struct our_reconnect *how);
 
 /*
  * struct our_device - a PD, and maybe a CQ and shared receive queue (SRQ), of several connections
- * OWNERSHIP: as of struct our_control.
+ * OWNERSHIP: only the library allocates one.
  */
 struct our_device {
 	const struct our_config *config;
 	struct ibv_context *verbs;
 	struct ibv_pd *pd;
-	struct ibv_comp_channel *comp_channel; /* of the shared CQ; NULL: there is none */
+	struct ibv_comp_channel *comp_channel; /* for the shared CQ; NULL: there is none */
 	struct ibv_cq *cq;
 	struct ibv_srq *srq;      /* the shared receive queue; NULL: there is none */
-	int comp_vector;          /* may be set before our_device_create_cq: as that of a control */
-	struct our_memory memory; /* of the shared receive queue */
+	int comp_vector;          /* may be set before our_device_create_cq: as in a control */
+	struct our_memory memory; /* the buffers of the shared receive queue */
 };
 
 /*
@@ -823,14 +823,14 @@ void our_close_device(struct our_device *device);
 
 /*
  * our_join_device - a part of a shared device for another thread
- * With the PD, the MRs, and the shared receive queue of `other`, if it has one by then; else it may
- * create one of its own. It has a CQ of its own, by our_device_create_cq: its depth must include all
- * receives of the queue. A part, its connections, and a buffer from its completion until it is posted
- * again, belong to one thread.
+ * The part has the PD, the MRs, and the shared receive queue of `other`, if `other` has one by
+ * then; else it may create one. It has its own CQ, by our_device_create_cq: the depth must include
+ * all receives of the queue. A part, its connections, and a buffer from its completion until it is
+ * posted again, belong to one thread.
  * RETURN VALUE: 0 and *device; or an errno value, and *device is NULL.
  * ERRORS: ENOMEM.
  * OWNERSHIP: our_close_device each part before `other`.
- * THREADS: that of the new part, while no other changes `other`; several may join it at a time.
+ * THREADS: the new part's, while no other changes `other`; several may join it at a time.
  */
 int our_join_device(const struct our_config *config, struct our_device *other,
 		    struct our_device **device);
@@ -848,12 +848,12 @@ int our_device_create_cq(struct our_device *device, uint32_t depth);
 /*
  * our_device_create_srq - a shared receive queue, with `n` buffers of `size` bytes posted to it
  * The caller returns each buffer whose completion it has taken: by our_device_post_recv,
- * our_device_post_send, or an ibv_post_srq_recv of its own. Those that a connection has taken, and
- * nobody has been handed, come back when it ends, which takes up to 10 ms then. One may not: soft-RoCE
- * of Linux 6.12 loses the receive of a message that breaks off. So each connection whose peer is killed
- * may cost one receive for good: after some, close all of the device, and make it anew. The wr_id of a
- * receive is OUR_WR_ID_RECV | the index of its buffer. Into the same queue you may post memory of your
- * own, with indices from `n` on, or with other bits set: what fails of that is not posted again.
+ * our_device_post_send, or its own ibv_post_srq_recv. Buffers that a connection has taken and the program
+ * has not been handed come back when it ends, which takes up to 10 ms then. There is one exception:
+ * soft-RoCE of Linux 6.12 loses the receive of a message that breaks off. So each connection whose peer is
+ * killed may cost one receive for good: after some, close all of the device, and make it anew. The wr_id of
+ * a receive is OUR_WR_ID_RECV | the index of its buffer. Into the same queue you may post memory of your
+ * own, with indices from `n` on, or with other bits set: the library does not post it again if it fails.
  * RETURN VALUE: 0 or an errno value. our_close_device undoes it.
  * ERRORS: as our_setup_buffers; EINVAL: it has such a queue already; or the device has no SRQs, or
  * none of this size.
@@ -880,8 +880,8 @@ void our_unsetup_mr(const struct our_config *config, struct ibv_mr *mr);
 
 /*
  * our_device_take_completion, our_device_completion_fd - the next completion of the shared CQ
- * Does not wait: take until EAGAIN, then poll the descriptor. *control is whose completion it is. A
- * buffer of a completion that failed is posted again.
+ * Does not wait: take until EAGAIN, then poll the descriptor. *control is the completion's
+ * connection. A buffer of a completion that failed is posted again.
  * RETURN VALUE: 0, *control and *completion; or an errno value. A descriptor.
  * ERRORS: EAGAIN: there is none. Any other ends *control or, if that is NULL, the device.
  * SEE ALSO: ibv_poll_cq(3), ibv_req_notify_cq(3)
@@ -905,13 +905,13 @@ int our_device_post_send(struct our_device *device, struct our_control *control,
 
 /*
  * our_device_take_async_events, our_device_end, our_device_srq_was_low - the device's own events
- * The first is our_take_async_events for a shared device. The others say what events have said,
- * whoever has read them.
+ * The first is our_take_async_events for a shared device. The others tell what events have said, in
+ * whichever thread they were read.
  * RETURN VALUE: the first two: 0; or an errno value: the device, its SRQ or its CQ has ended, and
  * all its connections; with the SRQ the parts that have it, too, and with the CQ no part. The
  * third: whether the SRQ has fallen below the limit of ibv_modify_srq(3) since the last call.
  * ERRORS: EIO.
- * THREADS: only one in a process reads a device's events; any for the others.
+ * THREADS: only one in a process may call the first for a device; any may call the others.
  * SEE ALSO: ibv_get_async_event(3)
  */
 int our_device_take_async_events(struct our_device *device);

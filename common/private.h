@@ -57,23 +57,23 @@ bool our_fits_in_memory(uint64_t n, uint64_t size, size_t *length);
 
 /*
  * Reports that `call` (ibv_create_cq, rdma_create_qp) could not create another queue, with the
- * device's known limits. Returns `error`; ENOMEM where that is what an error without a reason means.
+ * device's known limits. Returns `error`; or ENOMEM if an error without a reason means that.
  */
 int our_report_no_queue(const struct our_control *control, const char *call, int error);
 
-/* As our_report_no_queue, for a shared device's CQ or SRQ that was to have `n` entries. */
+/* Does as our_report_no_queue for a shared device's CQ or SRQ that was to have `n` entries. */
 int our_report_no_shared_queue(const struct our_device *shared, const char *call, int error,
 			       uint32_t n);
 
 /*
  * Has the CQ make events as config->event_completions and event_us say. Returns 0 or an errno value,
- * reported: EOPNOTSUPP of a device that cannot. See ibv_modify_cq(3).
+ * reported: EOPNOTSUPP if the device cannot. See ibv_modify_cq(3).
  */
 int our_moderate_cq(const struct our_config *config, struct ibv_cq *cq);
 
 /*
- * Until our_leave_async, a connection or a shared device is told of asynchronous events, whichever
- * thread reads them. Its `verbs`, `control` and `device` are set, and do not change. Any thread.
+ * From our_join_async to our_leave_async, a connection or a shared device learns of asynchronous events,
+ * whichever thread reads them. Its `verbs`, `control` and `device` are set, and do not change. Any thread.
  */
 void our_join_async(struct our_async *async);
 void our_leave_async(struct our_async *async);
@@ -92,7 +92,7 @@ int our_read_async_events_of(const struct our_config *config, struct ibv_context
 
 /* ---- shared_device.c ---- */
 
-#define OUR_DEVICE_BUCKETS 256 /* of QP numbers, which devices count up */
+#define OUR_DEVICE_BUCKETS 256 /* hashed by QP number, which devices count up */
 
 /* The wr_id of a send from a buffer of the shared receive queue, ORed with the buffer's index. */
 #define OUR_WR_ID_ECHO (OUR_WR_ID_OURS | 1ull << 32)
@@ -100,15 +100,15 @@ int our_read_async_events_of(const struct our_config *config, struct ibv_context
 /* A device: its public head, and the members that only the library sees. */
 struct our_shared_device {
 	struct our_device head; /* first: a pointer to one is a pointer to the other */
-	bool is_part;           /* its PD is another's: see our_join_device */
+	bool is_part;           /* the PD belongs to another: see our_join_device */
 	unsigned int events_to_ack;
 	bool armed; /* the next completion makes an event */
 	struct our_batch batch;
 	struct ibv_wc *backlog; /* polled out of turn, when a connection ended */
 	uint32_t backlog_first, backlog_n, backlog_size;
-	unsigned int silent_ends; /* of QPs in a row, without IBV_EVENT_QP_LAST_WQE_REACHED */
+	unsigned int silent_ends; /* consecutive QPs without IBV_EVENT_QP_LAST_WQE_REACHED */
 	struct our_async async;
-	const struct our_control **sending; /* the connection sending from a buffer; NULL: none */
+	const struct our_control **sending; /* for each buffer: its sender; NULL: none */
 	LIST_HEAD(bucket, our_private) connections[OUR_DEVICE_BUCKETS];
 	struct bucket without_qp; /* connections that are disconnected, and not closed */
 };
@@ -132,15 +132,15 @@ static inline bool our_shares_cq(const struct our_control *control)
 int our_device_next_wc(struct our_device *device, const struct ibv_wc **wc);
 
 /*
- * Takes the completion of this connection's keepalive, wherever it is: see our_find_keepalive.
- * Returns 0 and *wc; EAGAIN: there is none; or EIO, reported.
+ * Takes the completion of this connection's keepalive, from the CQ or the backlog: see
+ * our_find_keepalive. Returns 0 and *wc; EAGAIN: there is none; or EIO, reported.
  */
 int our_device_take_keepalive(struct our_control *control, struct ibv_wc *wc);
 
 /*
- * Disposes of a completion that is not handed out any more: if it is of a receive from the shared
- * queue, posts that receive again. `owner` may have receives of its own; NULL: it is gone. Returns
- * 0 or an errno value, reported.
+ * Disposes of a completion that is not handed out: posts a receive from the shared queue again.
+ * `owner`, the connection, may have receives of its own; NULL: it is gone. Returns 0 or an errno
+ * value, reported.
  */
 int our_device_post_again(struct our_device *device, const struct our_control *owner,
 			  const struct ibv_wc *wc);
@@ -155,14 +155,14 @@ void our_add_to_device(struct our_control *control);
 void our_remove_from_device(struct our_control *control);
 
 /*
- * Gives back to the shared queue what a QP has taken from it and nobody has been handed. To be
+ * Gives back to the shared queue the receives that a QP took and the program was not handed. To be
  * called when the QP is in its error state, before it is destroyed. Some devices drop the
  * completions of a QP that is destroyed, and these receives with them. May wait 10 ms for the last
- * of them, and a few times in the life of a device that does not say which is the last.
+ * of them; on a device that does not say which is the last, only a few times in its life.
  */
 void our_give_back_receives(struct our_control *control);
 
-/* The connection whose QP has this number; NULL: none. */
+/* Returns the connection whose QP has this number; NULL: none. */
 struct our_control *our_control_of(struct our_device *device, uint32_t qp_num);
 
 /* Returns one of the connections that are left on the device; NULL: none. */
@@ -177,15 +177,15 @@ void our_free_device(struct our_device *device);
 /* ---- qp.c ---- */
 
 /*
- * Allocates control->pd on the device, control->verbs, or takes that of a shared device, and joins
- * those that hear of asynchronous events. Returns 0 or an errno value, reported. our_dealloc_pd
- * undoes it, after QP and MRs are destroyed. See ibv_alloc_pd(3).
+ * Allocates control->pd on the device, control->verbs, or takes the PD of a shared device, and
+ * registers the connection for asynchronous events. Returns 0 or an errno value, reported.
+ * our_dealloc_pd undoes it, after QP and MRs are destroyed. See ibv_alloc_pd(3).
  */
 int our_alloc_pd(struct our_control *control);
 void our_dealloc_pd(struct our_control *control);
 
 /*
- * Creates control->cq and what this connection waits with for its completions: see waiting.h.
+ * Creates control->cq and what this connection needs to wait for completions: see waiting.h.
  * Returns 0 or an errno value, reported. our_destroy_cq undoes it, after the QP has been destroyed.
  */
 int our_create_cq(struct our_control *control);
@@ -237,15 +237,15 @@ int our_hand_out_wc(struct our_control *control, const struct ibv_wc *wc,
 /* ---- events.c ---- */
 
 /*
- * Tells an error as our_tell_error does, and control->cm_event if that event brought it. Tells nothing if
- * the error is that by which events can no longer be read: see our_tell_unreadable.
+ * Tells an error as our_tell_error does, and control->cm_event if that event brought it. Tells
+ * nothing if the error is the one that our_tell_unreadable has told.
  */
 int our_tell_cm_error(const struct our_control *control, const char *call, int error,
 		      const char *text, ...) __attribute__((format(printf, 4, 5)));
 
 /*
- * Creates what this connection waits with for CM events: control->cm_channel (NULL if CM calls are
- * synchronous) and what its way to wait needs. To be called before our_create_id or our_migrate_id.
+ * Creates what this connection needs to wait for CM events: control->cm_channel (NULL if CM calls are
+ * synchronous) and the state of its way to wait. To be called before our_create_id or our_migrate_id.
  *
  * Returns 0 or an errno value, reported. our_destroy_event_channel undoes it, after our_destroy_id;
  * see rdma_create_event_channel(3).
@@ -278,8 +278,8 @@ void our_stop_watching(struct our_control *control);
 void our_setup_conn_params(struct our_control *control, struct rdma_conn_param *param);
 
 /*
- * Client that is not connected yet: does what control->cm_event calls for. Returns 0: the user's turn;
- * EAGAIN: wait for the next event; or an errno value, reported: there will be no connection.
+ * For a client that is not connected yet: does what control->cm_event calls for. Returns 0: the user's
+ * turn; EAGAIN: wait for the next event; or an errno value, reported: there will be no connection.
  */
 int our_do_step(struct our_control *client);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The queue pair, with the PD and the CQ that it is made with: set up before the connection, and
- * undone after its end. See our_control.h, waiting.h, roles.h and private.h.
+ * The queue pair, with its PD and CQ: set up before the connection, and undone after its end. See
+ * our_control.h, waiting.h, roles.h and private.h.
  */
 #include <errno.h>
 #include <limits.h>
@@ -236,7 +236,7 @@ void our_destroy_qp(struct our_control *control)
 		our_remove_from_device(control);
 	}
 	control->config->waiting.cm->destroy_qp(control); /* rdma_destroy_qp */
-	our_private(control)->idle_ns = UINT64_MAX;       /* keepalives would be posted to it */
+	our_private(control)->idle_ns = UINT64_MAX;       /* keepalives would post to it */
 }
 
 void our_unsetup_qp(struct our_control *control)
@@ -251,7 +251,7 @@ void our_unsetup_qp(struct our_control *control)
 	free_counts(control);
 }
 
-/* ---- The QP of a connection that stands ---- */
+/* ---- The QP of an established connection ---- */
 
 /*
  * soft-iWARP swaps the two depths, and other iWARP devices do not: there only two zeros mean for
@@ -292,7 +292,7 @@ int our_setup_rnr_timer(struct our_control *control)
 	memset(&attr, 0, sizeof(attr));
 	attr.min_rnr_timer = control->config->rnr_timer ? control->config->rnr_timer : RNR_TIMER;
 	ret = OUR_CALL(ibv_modify_qp(control->qp, &attr, IBV_QP_MIN_RNR_TIMER));
-	/* The peer may leave as soon as it is connected; the next wait will notice that. */
+	/* The peer may leave as soon as it is connected; the next wait will notice. */
 	if (ret && !has_left_rts(control->qp))
 		return our_tell_error(control->config, "ibv_modify_qp", ret, NULL);
 	return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The lowest layer: what ends a wait, addresses as text, and how an error is reported. Nothing here knows a
- * connection. See our_control.h, roles.h and private.h.
+ * The lowest layer: stop objects, addresses as text, and the reporting of errors. Nothing here
+ * knows a connection. See our_control.h, roles.h and private.h.
  */
 #include <errno.h>
 #include <netdb.h>
@@ -62,7 +62,7 @@ void our_destroy_stop(struct our_stop *stop)
 void our_stop_request(struct our_stop *stop)
 {
 	unsigned int before = atomic_fetch_add(&stop->requests, 1);
-	int saved = errno; /* of whoever the signal interrupted */
+	int saved = errno; /* the interrupted code may look at errno */
 
 	/* write fails if the counter is full, and then the descriptor is readable, too. */
 	if (before < 2)
@@ -70,7 +70,7 @@ void our_stop_request(struct our_stop *stop)
 	errno = saved;
 }
 
-/* Waits for a request that is counted, but has yet to write: it would make `fd` readable later. */
+/* Waits for the write of a request that is counted already: it would make `fd` readable later. */
 static void take_back(int fd)
 {
 	struct pollfd written = { .fd = fd, .events = POLLIN };

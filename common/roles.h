@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Functions for new roles (clients, listeners, agents): what a role unlike those of ping-sr-0 needs
- * beside our_control.h. Such a role posts work requests of its own, handles events in a loop,
- * connects without the CM, or says why a connection has ended. Unless its comment says "any
- * thread", a function is called by the thread that owns the control.
+ * Functions that a new role (client, listener, agent) unlike those of ping-sr-0 needs beside
+ * our_control.h. Such a role posts work requests of its own, handles events in a loop, connects
+ * without the CM, or reports why a connection has ended. Unless its comment says "any thread", a
+ * function is called by the thread that owns the control.
  */
 #ifndef OUR_ROLES_H
 #define OUR_ROLES_H
@@ -12,7 +12,7 @@
 
 /* ---- Addresses and devices, in words ---- */
 
-#define OUR_ADDRESS_TEXT 80 /* "[" an IPv6 address with scope "]:65535" and the final 0 */
+#define OUR_ADDRESS_TEXT 80 /* "[", an IPv6 address with scope, "]:65535", and a 0 */
 
 /*
  * Writes "192.0.2.1:12321" or "[2001:db8::1]:12321" into text[OUR_ADDRESS_TEXT] and returns text.
@@ -20,19 +20,19 @@
  */
 const char *our_address_text(const struct sockaddr *address, char *text);
 
-/* True for 0.0.0.0 and ::, which stand for all addresses of the machine. Any thread. */
+/* Returns true for 0.0.0.0 and ::, which stand for all addresses of the machine. Any thread. */
 bool our_is_any_address(const struct sockaddr *address);
 
-/* True for an address of this machine, if an ordinary socket can be bound to it. */
+/* Returns true for an address of this machine: an ordinary socket can be bound to it. */
 bool our_is_local_address(const struct sockaddr *address);
 
-/* The device's name, "rxe0"; "any" for a listener that is bound to no device. */
+/* Returns the device's name, "rxe0"; "any" for a listener that is bound to no device. */
 const char *our_device_name(const struct our_control *control);
 
-/* "RoCE", "InfiniBand" or "iWARP"; "?" if the device reports something else. */
+/* Returns "RoCE", "InfiniBand" or "iWARP"; "?" if the device reports something else. */
 const char *our_transport_name(const struct our_control *control);
 
-/* The advice if a first CM call fails. */
+/* Returns the advice to report if the first CM call fails. */
 #define OUR_NO_DEVICE_ADVICE "is there an RDMA device, and is the module rdma_ucm loaded?"
 
 /* ---- Memory and work requests ---- */
@@ -51,7 +51,7 @@ uint32_t our_extra_sends(const struct our_control *control);
 void our_setup_sge(struct ibv_sge *sge, void *data, uint32_t length, uint32_t lkey);
 
 /*
- * Carries the `length` bytes of a send or WRITE of one's own in the work request if they fit
+ * Makes a send or WRITE carry its `length` bytes inline, in the work request, if they fit
  * control->max_inline. The buffer may then be changed at once. Cannot fail.
  */
 void our_set_inline(const struct our_control *control, struct ibv_send_wr *wr, uint32_t length);
@@ -72,7 +72,7 @@ int our_await_time(struct our_control *control, uint64_t until_ns,
 		   struct our_completion *completion);
 
 /*
- * Returns the number of completions that were taken from the CQ and not handed out yet. As many
+ * Returns the number of completions that were taken from the CQ and not handed out yet. That many
  * calls of our_await_completion will not wait. To be called by the connection's own thread.
  */
 int our_completions_at_hand(const struct our_control *control);
@@ -110,22 +110,22 @@ int our_report_no_requests(const struct our_control *listener, const char *call,
 void our_note_established(struct our_control *control);
 
 /*
- * our_note_established, after RDMA_CM_EVENT_ESTABLISHED: also sets ->connected and the QP's RNR
- * timer. Returns 0 or an errno value, reported.
+ * Does as our_note_established, after RDMA_CM_EVENT_ESTABLISHED; also sets ->connected and the QP's
+ * RNR timer. Returns 0 or an errno value, reported.
  */
 int our_finish_connect(struct our_control *control);
 
 /*
  * Puts the QP into its error state: posted work is flushed, and the device no longer uses our
- * memory. For a connection that may be established although we do not know it. rdma_disconnect
- * would do it, too, but would then wait for a peer that may not know us. Reports its failure. See
+ * memory. For a connection that may be established although we do not know it: rdma_disconnect
+ * would do the same, but then wait for a peer that may not know us. Reports a failure. See
  * ibv_modify_qp(3).
  */
 void our_flush_qp(struct our_control *control);
 
 /*
  * Destroys the QP, if there is one: from then on nothing that was posted is under way, so MRs may be
- * deregistered. our_disconnect does it; a loop, which calls our_start_disconnect, does it by itself.
+ * deregistered. our_disconnect does this; a loop, which calls our_start_disconnect, has to call it.
  * See rdma_destroy_qp(3).
  */
 void our_destroy_qp(struct our_control *control);
@@ -149,7 +149,7 @@ static inline bool our_client_may_have_left(const struct our_control *control)
 	return control->role == OUR_AGENT && our_is_iwarp(control);
 }
 
-#define OUR_FLUSH_LIMIT_S 5 /* until the CM reports a disconnect that has flushed something */
+#define OUR_FLUSH_LIMIT_S 5 /* for the CM to report a disconnect that has flushed something */
 
 /*
  * Returns true if a flush may come before the CM reports the disconnect that caused it. On

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * The resources that connections of one device share: a PD, a CQ with its completion channel, and a
- * shared receive queue (SRQ) with its buffers; and what a connection gives back when it ends. See
- * our_control.h and private.h.
+ * shared receive queue (SRQ) with its buffers; and the receives that a connection gives back when
+ * it ends. See our_control.h and private.h.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -11,8 +11,8 @@
 
 #include "common/private.h"
 
-#define LAST_RECEIVE_NS (OUR_NS_PER_S / 100) /* a device that says which it was does so at once */
-#define SILENT_ENDS     3  /* from then on this device is taken for one that does not */
+#define LAST_RECEIVE_NS (OUR_NS_PER_S / 100) /* a device that makes the event does so at once */
+#define SILENT_ENDS     3  /* after these, assume that the device does not make it */
 #define ACK_BATCH       64 /* an ack takes a lock: one for many events */
 
 static int allocate(const struct our_config *config, struct ibv_context *verbs,
@@ -61,7 +61,7 @@ int our_create_device(const struct our_config *config, struct ibv_context *verbs
 	return 0;
 }
 
-/* Allocates the table of which connection sends from which buffer of the shared receive queue. */
+/* Allocates a table: for each buffer of the shared receive queue, the connection that sends it. */
 static int create_sending(struct our_device *device, uint32_t n)
 {
 	our_shared(device)->sending = calloc(n, sizeof(*our_shared(device)->sending));
@@ -158,7 +158,7 @@ int our_device_create_srq(struct our_device *device, uint32_t n, uint32_t size)
 	return 0;
 
 err_free_memory:
-	destroy_srq(device); /* first, because receives may be posted */
+	destroy_srq(device); /* before the memory, because receives may be posted */
 	our_free_memory(device->config, &device->memory);
 	goto err_free_sending;
 err_destroy_srq:
@@ -315,7 +315,7 @@ static int arm(struct our_device *device)
 	return 0;
 }
 
-/* Takes completions from the backlog, which were polled before those that are in the CQ now. */
+/* Takes completions from the backlog: they are older than those in the CQ. */
 static bool take_backlog(struct our_shared_device *shared)
 {
 	struct our_batch *batch = &shared->batch;
@@ -427,8 +427,8 @@ static void await_last_receive(struct our_control *control)
 
 /*
  * A receive that failed, or whose connection is gone, has left the shared queue all the same. The
- * program may have posted others to the queue, into memory of its own: only it can post these again.
- * Their wr_ids differ from those of all buffers, most likely in the upper half.
+ * program may have posted receives into its own memory: only it can post these again. Their wr_ids
+ * differ from those of all buffers, most likely in the upper half.
  */
 int our_device_post_again(struct our_device *device, const struct our_control *owner,
 			  const struct ibv_wc *wc)
@@ -441,10 +441,10 @@ int our_device_post_again(struct our_device *device, const struct our_control *o
 	return our_device_post_recv(device, (uint32_t)index);
 }
 
-/* The completions that drain_shared_cq takes out of those at hand. */
+/* The completions that drain_shared_cq removes. */
 struct sought {
 	const struct our_control *control;
-	struct ibv_wc *keepalive; /* where to copy that of its keepalive; NULL: all of it goes */
+	struct ibv_wc *keepalive; /* gets the keepalive's; NULL: remove all of `control` */
 	bool found;
 };
 
@@ -458,11 +458,11 @@ static bool is_sought(struct our_device *device, const struct ibv_wc *wc, struct
 		*sought->keepalive = *wc;
 	else
 		our_device_post_again(device, sought->control,
-				      wc); /* what was sent: see `sending` */
+				      wc); /* for a send, `sending` has the buffer */
 	return true;
 }
 
-/* Removes the sought completions from wc[0] to wc[n - 1]. Returns the number of those left. */
+/* Removes the sought completions from wc[0] to wc[n - 1]. Returns how many are left. */
 static int without(struct our_device *device, struct ibv_wc *wc, int n, struct sought *sought)
 {
 	int i, kept = 0;
@@ -483,7 +483,7 @@ static void put_into_backlog(struct our_shared_device *shared, const struct ibv_
 				shared->backlog_size] = wc[i];
 }
 
-/* Polls as many as the backlog can take. Returns their number; or a negative number, reported. */
+/* Polls as many as the backlog has room for. Returns their number; or a negative one, reported. */
 static int poll_into_backlog(struct our_device *device, struct sought *sought)
 {
 	struct our_shared_device *shared = our_shared(device);
@@ -499,8 +499,8 @@ static int poll_into_backlog(struct our_device *device, struct sought *sought)
 }
 
 /*
- * Takes what is sought out of the completions at hand and of those in the CQ, which it polls: the
- * others go into the backlog. Returns 0 or EIO, reported.
+ * Removes the sought completions from batch and backlog, then polls the CQ empty: the others go
+ * into the backlog. Returns 0 or EIO, reported.
  *
  * The descriptor stays as it is: if the CQ is armed, each completion that is polled here has made its
  * event, and otherwise the program has not been told EAGAIN yet.
@@ -515,7 +515,7 @@ static int drain_shared_cq(struct our_device *device, struct sought *sought)
 
 	batch->polled = batch->next + without(device, batch->wc + batch->next,
 					      batch->polled - batch->next, sought);
-	while (before--) { /* through all of it once, from its front to its end */
+	while (before--) { /* once through the backlog, from its front to its end */
 		wc = shared->backlog[shared->backlog_first];
 		shared->backlog_first = (shared->backlog_first + 1) % shared->backlog_size;
 		shared->backlog_n--;
@@ -611,7 +611,7 @@ void our_free_device(struct our_device *device)
 
 	free(shared->sending);
 	if (device->srq && shared->async.srq_owner == device) {
-		destroy_srq(device); /* its receives are posted to the buffers */
+		destroy_srq(device); /* the SRQ before its buffers, to which receives are posted */
 		our_free_memory(device->config, &device->memory);
 	}
 	if (device->cq)

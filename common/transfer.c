@@ -35,7 +35,7 @@ static void count_send(struct our_control *control, const struct ibv_send_wr *wr
 			wr->send_flags & IBV_SEND_SIGNALED;
 }
 
-/* A completion covers the unsignaled sends before it. If it failed, they have made their own. */
+/* A completion covers the unsignaled sends before it. If it failed, each of them has made its own. */
 static void count_completion(struct our_posted *posted, const struct ibv_wc *wc)
 {
 	bool last = wc->wr_id == OUR_WR_ID_KEEPALIVE;
@@ -75,7 +75,7 @@ static int post_list(struct our_control *control, struct ibv_send_wr *wr, struct
 	return ret ? our_report_post(control, "ibv_post_send", ret) : 0;
 }
 
-/* Returns the last of a list for which the queue has a place; NULL: none for the first. */
+/* Returns the last request of the list that the queue has room for; NULL: not even the first. */
 static struct ibv_send_wr *last_with_place(const struct our_control *control,
 					   struct ibv_send_wr *wr)
 {
@@ -110,8 +110,8 @@ int our_post(struct our_control *control, struct ibv_send_wr *wr, struct ibv_sen
 }
 
 /*
- * Reports that `length` bytes of a buffer of `size` bytes are to be sent or read: those of the buffer
- * behind it would be, too, as both are in one MR.
+ * Reports that `length` exceeds the buffer's `size`: the device would go on into the next buffer,
+ * because both are in one MR.
  */
 static int report_too_long(const struct our_control *control, uint32_t length, uint32_t size)
 {
@@ -229,7 +229,7 @@ int our_device_post_send(struct our_device *device, struct our_control *control,
 	ret = length > device->memory.size ? report_too_long(control, length, device->memory.size)
 					   : our_post(control, &buffer->send_wr, NULL);
 	if (ret)
-		our_device_post_recv(device, index); /* it was not sent */
+		our_device_post_recv(device, index); /* not sent, so no completion will return it */
 	else
 		control->device_sends++;
 	return ret;
@@ -243,14 +243,14 @@ static const char *wc_status_advice(const struct ibv_wc *wc)
 	case IBV_WC_LOC_QP_OP_ERR:
 		if (!our_is_recv(wc->wr_id))
 			return "the device could not send it: is its link down, or the peer gone?";
-		/* soft-RoCE reports a receive that is too short like this, too */
+		/* soft-RoCE also reports a receive that is too short like this */
 		/* fall through */
 	case IBV_WC_LOC_LEN_ERR:
 		return "most likely the message is longer than the buffer of the receive it met";
 	case IBV_WC_REM_INV_REQ_ERR:
 		return "the peer refused it: an RDMA operation that its QP does not allow, or a message "
 		       "longer than its buffer";
-	case IBV_WC_REM_OP_ERR: /* on soft-RoCE for a message that is too long, too */
+	case IBV_WC_REM_OP_ERR: /* on soft-RoCE also for a message that is too long */
 		return "the peer could not take it: it was just killed, or the message is longer than "
 		       "its buffer";
 	case IBV_WC_REM_ACCESS_ERR:
@@ -269,7 +269,7 @@ static const char *wc_status_advice(const struct ibv_wc *wc)
 	}
 }
 
-/* ECONNABORTED if the peer has gone, or has sent or posted something invalid; else EPIPE or EIO. */
+/* Returns ECONNABORTED if the peer has gone or sent something invalid; else EPIPE or EIO. */
 static int failure_of(const struct ibv_wc *wc)
 {
 	switch (wc->status) {
@@ -374,7 +374,7 @@ int our_await_time(struct our_control *control, uint64_t until_ns,
 	return ret == ETIMEDOUT && until_ns <= limit_ns ? EAGAIN : ret;
 }
 
-/* Moves completions from behind the batch, which is empty, into it. Returns their number. */
+/* Refills the empty batch from the completions behind it. Returns their number. */
 static int take_behind(struct our_private *one)
 {
 	int n = one->behind.n < OUR_POLL_BATCH ? one->behind.n : OUR_POLL_BATCH;
@@ -451,7 +451,7 @@ static int make_room_behind(struct our_control *control)
 	return 0;
 }
 
-/* Polls all that is in the CQ, and keeps it behind what is at hand, in this order. */
+/* Polls the CQ empty, and keeps the completions in order, behind those at hand. */
 static int poll_all(struct our_control *control)
 {
 	struct our_batch *batch = &our_private(control)->batch;
@@ -468,7 +468,7 @@ static int poll_all(struct our_control *control)
 	return ret ? ret : poll_into(control, behind->wc, &behind->n, behind->room);
 }
 
-/* Takes the completion of a keepalive out of wcs[0] to wcs[*n - 1]. Returns whether it was there. */
+/* Removes a keepalive's completion from wcs[0] to wcs[*n - 1]. Returns whether it was there. */
 static bool take_out(struct ibv_wc *wcs, int *n, struct ibv_wc *wc)
 {
 	int i = 0;
@@ -483,7 +483,7 @@ static bool take_out(struct ibv_wc *wcs, int *n, struct ibv_wc *wc)
 	return true;
 }
 
-/* Takes a keepalive's completion out of those at hand. Returns 0 and *wc, EAGAIN, or an error. */
+/* Removes a keepalive's completion from those at hand. Returns 0 and *wc, EAGAIN, or an error. */
 static int take_keepalive(struct our_control *control, struct ibv_wc *wc)
 {
 	struct our_private *one = our_private(control);
@@ -509,7 +509,7 @@ int our_find_keepalive(struct our_control *control)
 	return is_answer(control, &wc) ? 0 : our_hand_out_wc(control, &wc, &none);
 }
 
-/* Takes the next completion; has `poll` look for some while there is none. */
+/* Takes the next completion; calls `poll` if none is at hand. */
 static int next_wc(struct our_control *control, int (*poll)(struct our_control *control),
 		   const struct ibv_wc **wc)
 {
@@ -576,14 +576,14 @@ static bool is_echo(const struct ibv_wc *wc)
 	return wc->wr_id >> 32 == OUR_WR_ID_ECHO >> 32;
 }
 
-/* Hands out one completion. Returns EAGAIN if it is none of the user's. */
+/* Hands out one completion. Returns EAGAIN if it is not one for the user. */
 static int take_one(struct our_device *device, const struct ibv_wc *wc,
 		    struct our_control **control, struct our_completion *completion)
 {
 	struct our_control *owner = our_control_of(device, wc->qp_num);
 	int ret, posted;
 
-	if (!owner) { /* what was sent from a buffer was given back with the connection */
+	if (!owner) { /* the buffer of a send was given back when the connection ended */
 		ret = our_device_post_again(device, NULL, wc);
 		return ret ? ret : EAGAIN;
 	}
@@ -593,7 +593,7 @@ static int take_one(struct our_device *device, const struct ibv_wc *wc,
 	*control = owner;
 	ret = hand_out(owner, wc, completion);
 	owner->device_sends -= is_echo(wc);
-	/* Its buffer has been sent, or will not be. */
+	/* The buffer has been sent, or never will be. */
 	posted = is_echo(wc) ? our_device_post_recv(device, (uint32_t)wc->wr_id) : 0;
 	if (ret && !posted)
 		posted = our_device_post_again(device, owner, wc);

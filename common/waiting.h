@@ -2,7 +2,7 @@
 /*
  * Declarations for new ways of waiting: the two tables of functions, one for CM events and one for
  * completions, which are chosen independently of each other; the private part of a control; and the
- * functions that all ways share. Each table is in a file of its own, which teaches it.
+ * functions that all ways share. Each table has a file of its own.
  */
 #ifndef OUR_WAITING_H
 #define OUR_WAITING_H
@@ -22,40 +22,40 @@ struct our_batch {
 	int next, polled;
 };
 
-/* Completions behind a full batch, polled because the library looked for one of its own. */
+/* Completions behind a full batch, polled when the library looked for a keepalive's. */
 struct our_behind {
-	struct ibv_wc *wc; /* room for as many as the CQ had; NULL: none so far */
+	struct ibv_wc *wc; /* with room for a whole CQ; NULL: none so far */
 	int n, room;
 };
 
 /* The state of keepalives, where a way of waiting has them: see ping-sr-2/keepalive.h. */
 struct our_keepalive {
-	uint64_t completions; /* the connection's counter, when it was last checked */
-	uint64_t asked_ns;    /* since when nothing has come while one is under way */
+	uint64_t completions; /* counters.completions at the last check */
+	uint64_t asked_ns;    /* start of the silence while a keepalive is under way */
 	uint32_t silences;    /* consecutive checks without traffic */
-	bool written_to;      /* by the peer, since the last check: see our_note_life */
+	bool written_to;      /* the peer has written since the last check: see our_note_life */
 	bool under_way;       /* posted, and not completed */
-	bool stopped;         /* looks for asynchronous events only */
+	bool stopped;         /* only asynchronous events are looked for */
 };
 
 /*
- * The state of a connection, or of a device that connections share, as asynchronous events have
- * told it. Any thread.
+ * The state of a connection, or of a device that connections share, by asynchronous events. Any
+ * thread.
  */
 struct our_async {
 	struct our_async *next; /* see our_join_async */
 	const struct ibv_context *verbs;
-	struct our_control *control; /* whose events these are; NULL: they are a shared device's */
-	struct our_device *device;   /* that one, or the one that the connection uses; NULL: none */
-	struct our_device *srq_owner; /* of a device: the part whose SRQ it has, maybe itself */
+	struct our_control *control;  /* the connection; NULL: a shared device */
+	struct our_device *device;    /* the connection's, or the shared one itself; NULL: none */
+	struct our_device *srq_owner; /* device: the part whose SRQ it has, maybe itself */
 	_Atomic bool srq_is_low;
 	_Atomic bool last_receive; /* no more receives complete: IBV_EVENT_QP_LAST_WQE_REACHED */
-	_Atomic int error;         /* of an event that has ended it; 0: none has */
+	_Atomic int error;         /* from an event that has ended it; 0: none has */
 };
 
-/* Work requests whose completions are not handed out; at most those that our_setup_qp allows. */
+/* Work requests whose completions are not handed out yet, and their limits by our_setup_qp. */
 struct our_posted {
-	bool *signaled; /* of each send: a ring. NULL: they are not counted */
+	bool *signaled; /* for each send, in a ring. NULL: sends are not counted */
 	uint32_t most_sends, sends, first;
 	uint32_t most_recvs, recvs;
 	bool counts_recvs;
@@ -65,19 +65,19 @@ struct our_private {
 	struct our_control head; /* first: a pointer to one is a pointer to the other */
 
 	/* Connection management */
-	struct rdma_cm_id *second_cm_id; /* of a listener on any address: IPv4 and IPv6 */
-	void *cm_state;                  /* of the way to wait for CM events */
-	bool has_channel;                /* these are its own, not its listener's */
+	struct rdma_cm_id *second_cm_id; /* listener on any address: for the other family */
+	void *cm_state;                  /* owned by the way to wait for CM events */
+	bool has_channel;                /* has its own cm_channel, not its listener's */
 	bool leaving;                    /* the tear-down has begun */
 	bool answers;           /* the peer will answer the disconnect, on our own channel */
-	_Atomic int unreadable; /* its events are: the error, reported; 0: they are not */
+	_Atomic int unreadable; /* the error that stopped the reading of events; 0: none */
 	uint64_t look_ns;       /* when our_keep_polling looks at the CM next */
-	unsigned int asked;     /* for an address, or a route, in vain */
+	unsigned int asked;     /* failed attempts to resolve the address, or the route */
 
 	/* Completions */
-	void *completion_state; /* of the way to wait for them */
+	void *completion_state; /* owned by the way to wait for completions */
 	uint64_t until_ns;      /* the limit of this wait, once it is known; 0: not yet */
-	struct our_comp_channels *comp_channels; /* of a loop that serves many; NULL: its own */
+	struct our_comp_channels *comp_channels; /* shared by a loop; NULL: its own */
 	struct our_batch batch;
 	struct our_behind behind;
 	struct our_posted posted;
@@ -87,7 +87,7 @@ struct our_private {
 	uint64_t idle_ns; /* when to call it next; UINT64_MAX: never */
 	struct our_keepalive keepalive;
 
-	LIST_ENTRY(our_private) of_device; /* a shared one's connections with the same bucket */
+	LIST_ENTRY(our_private) of_device; /* the shared device's connections in the same bucket */
 	struct our_async async;
 	int access; /* the rights of head.memory */
 };
@@ -101,8 +101,8 @@ static inline struct our_private *our_private(const struct our_control *control)
 
 /*
  * Tells config->report that `call` has failed with errno value `error`. `text`, a printf format,
- * says cause and remedy; NULL: neither is known. `call` NULL: the text is a sentence that says it
- * all.
+ * says cause and remedy; NULL: neither is known. If `call` is NULL, the text is a whole
+ * sentence.
  *
  * Returns `error`, or EIO when it is 0.
  */
@@ -110,7 +110,7 @@ int our_tell_error(const struct our_config *config, const char *call, int error,
 		   ...) __attribute__((format(printf, 4, 5)));
 
 /*
- * Returns, as a positive errno value, why a call that returned `ret` has failed. `ret` is -1, with
+ * Returns the positive errno value of a call that has failed and returned `ret`. `ret` is -1, with
  * the error in errno, or the error itself, which some providers negate; 0 is no failure. Returns
  * EIO for a failure that leaves errno at 0: libsiw's ibv_create_cq, for one, may leave errno alone
  * (docs/drivers.md).
@@ -119,8 +119,8 @@ int our_error_of(int ret);
 
 /*
  * Every call of libibverbs and librdmacm that may fail goes through one of these. They return 0 or the
- * error. errno is cleared first: what an earlier call has left there, such as EAGAIN, is not the error
- * of one that does not set it. OUR_CREATE is for a call that returns a pointer, or NULL.
+ * error. They clear errno first: a call that fails without setting errno must not report the error
+ * of an earlier one. OUR_CREATE is for a call that returns a pointer, or NULL.
  */
 #define OUR_CALL(call)            (errno = 0, our_error_of(call))
 #define OUR_CREATE(pointer, call) (errno = 0, our_error_of(((pointer) = (call)) ? 0 : -1))
@@ -135,7 +135,7 @@ static inline bool our_is_iwarp(const struct our_control *control)
 }
 
 /*
- * Judges a post that failed: `error` is why `call`, ibv_post_send or ibv_post_recv, failed. While
+ * Judges a post: `call`, ibv_post_send or ibv_post_recv, has failed with `error`. While
  * the connection goes down, because the peer left or we were told to stop, the QP may refuse a post
  * instead of flushing it.
  *
@@ -154,21 +154,21 @@ int our_report_post(const struct our_control *control, const char *call, int err
 int our_tell_unreadable(const struct our_control *control, const char *call, int error);
 
 /*
- * Copies what is needed of an event, with its private data. To be called before rdma_ack_cm_event,
- * which frees the event. Any thread.
+ * Copies the needed fields of an event, with its private data. To be called before
+ * rdma_ack_cm_event, which frees the event. Any thread.
  */
 void our_copy_cm_event(struct our_cm_event *copy, const struct rdma_cm_event *event);
 
-/* The meaning of an event to the connection, or the listener, on whose channel it came. */
+/* The meaning of an event for the connection or listener that has read it. */
 enum our_cm_meaning {
 	OUR_CM_MINE,     /* the result of a call, or a connect request */
 	OUR_CM_HINT,     /* ends nothing: the wait goes on */
 	OUR_CM_FATAL,    /* a call has failed, or the connection or the listener has ended */
-	OUR_CM_NOT_MINE, /* of another id that shares the channel */
+	OUR_CM_NOT_MINE, /* it concerns another id that shares the channel */
 };
 
 /*
- * The one place that decides what an event means. RDMA_CM_EVENT_ADDR_CHANGE and
+ * Decides what an event means; nothing else does. RDMA_CM_EVENT_ADDR_CHANGE and
  * RDMA_CM_EVENT_TIMEWAIT_EXIT are hints. RDMA_CM_EVENT_UNREACHABLE also ends an established
  * connection (the kernel sends it when the peer's hardware address changes), but no listener. A
  * listener ends with its device. A side that is leaving waits only for the end of the connection.
@@ -192,10 +192,10 @@ int our_how_event_ends(const struct our_cm_event *event, bool connected);
 #define OUR_NO_CM_EVENT RDMA_CM_EVENT_MULTICAST_JOIN
 
 /*
- * The status of an event if the kernel's part has succeeded, but librdmacm's own has not: this is
- * what the library's functions return, not an errno value. ADDR_ERROR: librdmacm does not know the
- * device; ROUTE_ERROR: it could not query the route; CONNECT_ERROR: it could not take the QP to RTR
- * or RTS.
+ * The status of an event if the kernel's part has succeeded, but librdmacm's own has not: the -1
+ * that its functions return, not an errno value. ADDR_ERROR: librdmacm does not know the device;
+ * ROUTE_ERROR: it could not query the route; CONNECT_ERROR: it could not take the QP to RTR or
+ * RTS.
  */
 #define OUR_CM_FAILED_ITSELF (-1)
 
@@ -209,7 +209,7 @@ int our_error_of_event(const struct our_cm_event *event, enum rdma_cm_event_type
 
 /* Keepalives: work requests by which a way of waiting asks if a silent peer is there. */
 struct our_keepalive_ops {
-	uint32_t max_send_wr; /* that may be under way, each with the wr_id OUR_WR_ID_KEEPALIVE */
+	uint32_t max_send_wr; /* may be under way, each with the wr_id OUR_WR_ID_KEEPALIVE */
 
 	/* Called by our_setup_qp: sets ->idle and ->idle_ns. */
 	void (*start)(struct our_control *control);
@@ -217,7 +217,7 @@ struct our_keepalive_ops {
 	/* Called when a keepalive has succeeded, so the peer's host has answered it. */
 	void (*answered)(struct our_control *control);
 
-	/* The likely cause if a keepalive has failed; NULL: that of any other work request. */
+	/* The likely cause if a keepalive has failed; NULL: as for any other work request. */
 	const char *(*explain)(const struct ibv_wc *wc);
 };
 
@@ -232,7 +232,7 @@ struct our_cm_ops {
 	int (*create)(struct our_control *control);
 	void (*destroy)(struct our_control *control);
 
-	bool calls_block; /* until the event has come: see our_end_cm_call */
+	bool calls_block; /* CM calls wait until their event has come: see our_end_cm_call */
 
 	/* Called to begin the tear-down: now only the caller touches the QP. May be NULL. */
 	void (*stop_watching)(struct our_control *control);
@@ -258,14 +258,14 @@ struct our_cm_ops {
 
 	/* Returns how the connection has ended, without waiting, as our_how_ended does. */
 	int (*ended)(struct our_control *control);
-	bool watches; /* while we wait for completions; if not, a peer that leaves is not noticed */
-	uint64_t look_ns; /* that takes a system call: who polls does it once in so many ns */
+	bool watches;     /* notices a peer that leaves during a wait for a completion */
+	uint64_t look_ns; /* between two looks of a program that polls: each is a system call */
 
 	/* For loops: takes an event without waiting, or returns EAGAIN. NULL if it cannot. */
 	int (*take)(const struct our_control *control, struct our_cm_event *event);
 
 	const struct our_keepalive_ops
-		*keepalive; /* ask if a silent peer is there; NULL: nothing does */
+		*keepalive; /* ask if a silent peer is there; NULL: never asked */
 
 	/*
 	 * A descriptor that is readable when there are CM events to take; -1: there is none. May
@@ -332,7 +332,7 @@ int our_end_cm_call(const struct our_control *control, int called);
 uint64_t our_disconnect_limit_s(const struct our_control *control);
 
 /*
- * The latest time, by our_now_ns, until which a stage waits for the CM event `expected`;
+ * Returns the latest time, by our_now_ns, until which a stage waits for the CM event `expected`;
  * UINT64_MAX: forever. A connect request may come at any time; a disconnect is awaited for
  * our_disconnect_limit_s, and everything else for --timeout. To be called when the wait begins, by
  * the connection's own thread.
@@ -363,9 +363,9 @@ struct our_completion_ops {
 	void (*destroy_cq)(struct our_control *control);
 
 	/*
-	 * Waits until our_poll_cq has found something, and returns then, without a look at the
-	 * clock: the next look ends the round trip. Returns 0; what our_keep_waiting has returned,
-	 * which is called while there is nothing; or an errno value, reported.
+	 * Waits until our_poll_cq has found something, then returns without reading the clock: the
+	 * caller's reading ends the round trip. While there is nothing, calls our_keep_waiting.
+	 * Returns 0, what that has returned, or an errno value, reported.
 	 */
 	int (*await)(struct our_control *control);
 
@@ -384,7 +384,7 @@ extern const struct our_completion_ops
 extern const struct our_completion_ops our_spin_then_sleep; /* ping-sr-5/completions.c */
 
 /*
- * Creates control->cq, on `channel` if that is not NULL, with room for control->max_send_wr +
+ * Creates control->cq, on `channel` unless it is NULL, with room for control->max_send_wr +
  * max_recv_wr completions: every work request that can be outstanding. Returns 0 or an errno value,
  * reported. our_free_cq undoes it. See ibv_create_cq(3).
  */
@@ -434,7 +434,7 @@ static inline int our_idle(struct our_control *control, uint64_t now_ns)
 	return now_ns < one->idle_ns ? 0 : one->idle(control, now_ns);
 }
 
-/* The latest time at which a sleeping program must call our_keep_waiting. */
+/* Returns the latest time at which a sleeping program must call our_keep_waiting. */
 uint64_t our_wake_up_ns(struct our_control *control);
 
 #endif

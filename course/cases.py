@@ -43,7 +43,7 @@ def key(check: Check) -> Check:
 
 
 def draw_count(chance: Random, least: int = 200) -> int:
-    """How many messages a run has."""
+    """Returns how many messages a run has."""
     return least + chance.randrange(1, 100)
 
 
@@ -76,7 +76,7 @@ def messages(points: int, own: str, transport: str, partner: str, count: int, *a
 
 
 def innocent(points: int, own: str, of: Check) -> Check:
-    """Whether verbs-trace, which watched another check's case, reports no fault."""
+    """Returns whether verbs-trace, which watched another check's case, reports no fault."""
     return Check(points, f"{own}: verbs-trace accuses it of nothing", of.case, judges.innocent(own))
 
 

@@ -47,7 +47,7 @@ def _code(source: str) -> list[str]:
 
 
 def same(one: str, other: str) -> bool:
-    """Whether two sources differ in nothing but comments and layout."""
+    """Returns whether two sources differ in nothing but comments and layout."""
     return _code(one) == _code(other)
 
 

@@ -28,7 +28,7 @@ class Outcome:
 
 
 def passed(check: dict[str, Any]) -> bool:
-    """Whether a check has all its points."""
+    """Returns whether a check has all its points."""
     return bool(check["points"] == check["of"])
 
 

@@ -54,7 +54,7 @@ def build(tree: Path, stage: str, role: str, sanitizer: str) -> Path:
 
 
 def check(tree: Path, stage: str, role: str, tests: Iterable[str], sanitizer: str = "asan") -> tuple[int, str]:
-    """How many runs were as they should be, and the reason why the next one was not, or empty. Raises DoesNotBuild."""
+    """Returns how many runs were as they should be, and the reason why the next one was not, or empty. Raises DoesNotBuild."""
     program, runs = build(tree, stage, role, sanitizer), 0
     for each in tests:
         number, why = over_sim.check(stage, role, each, str(program))

@@ -243,7 +243,7 @@ TESTS = {"calls": calls_, "orderings": orderings, "sweep": sweep, "odd": odd, "e
 
 
 def check(stage: str, role: str, tests: str, *program: str) -> tuple[int, str]:
-    """How many runs were as they should be, and the reason why the next one was not, or empty."""
+    """Returns how many runs were as they should be, and the reason why the next one was not, or empty."""
     number = 0
     try:
         for number, reason in enumerate(TESTS[tests](Pair(stage, role, program)), 1):

@@ -62,7 +62,7 @@ class Limit:
         self.time = time.monotonic()
 
     def over(self) -> bool:
-        """Whether the limit is reached. To be called every TICK_S."""
+        """Returns whether the limit is reached. To be called every TICK_S."""
         now = time.monotonic()
         tick = min(now - self.time, MOST_TICK_S)
         self.time = now

@@ -342,7 +342,7 @@ def within(rows: list[Row], scene: Scene) -> tuple[list[Row], list[Row], list[Ro
 
 
 def matters(row: Row, scene: Scene) -> bool:
-    """Whether the scene shows it."""
+    """Returns whether the scene shows it."""
     if re.search(scene.skip, row.text):
         return False
     woken = row.slept < BRIEF_NS and row.found.endswith("readable")

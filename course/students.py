@@ -32,7 +32,7 @@ ANSWER = re.compile(r"<details><summary>Answers?</summary>\n.*?\n</details>\n+",
 
 
 def private(name: str) -> bool:
-    """Whether a lecturer keeps this file."""
+    """Returns whether a lecturer keeps this file."""
     return any(fnmatch(name, pattern) for pattern in PRIVATE)
 
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The smallest client: sends a message to echo_server, waits until it is back, and measures how long
- * that takes. Asleep while it waits.
+ * The smallest client: sends a message to echo_server, waits until it is back, and measures how
+ * long that takes. It sleeps while it waits.
  *
  *     echo_client ADDRESS [PORT [COUNT [SIZE]]]
  */

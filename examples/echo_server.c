@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * The smallest server: sends every message back, for one client after the other, until Ctrl-C.
- * Asleep while it waits. The next client has to wait for a silent one, up to 10 seconds:
+ * It sleeps while it waits. The next client has to wait for a silent one, up to 10 seconds:
  * epoll_server and srq_server serve many at a time.
  *
  *     echo_server ADDRESS [PORT]
@@ -15,7 +15,7 @@
 #include "our_control.h"
 
 #define N_BUFFERS 2
-#define SENDS     8 /* so many acknowledgements in a row may be lost */
+#define SENDS     8 /* so up to 7 acknowledgements in a row may be lost */
 #define SIZE      65536
 
 static struct our_stop *stop; /* for the signal handler */

@@ -23,7 +23,7 @@
 #include "our_control.h"
 
 #define N_BUFFERS 2
-#define SENDS     8 /* so many acknowledgements in a row may be lost */
+#define SENDS     8 /* so up to 7 acknowledgements in a row may be lost */
 #define SIZE      65536
 
 /* A descriptor and its handler. The address of this struct is the data of the epoll event. */
@@ -33,16 +33,16 @@ struct source {
 };
 
 struct client {
-	struct source source; /* of its completions */
+	struct source source; /* for its completions */
 	struct our_control *agent;
 	LIST_ENTRY(client) next;
 };
 
 static LIST_HEAD(client_list, client) clients = LIST_HEAD_INITIALIZER(clients);
 static struct our_control *listener;
-static unsigned long messages, served, n_clients, most_clients; /* each pins its buffers */
+static unsigned long messages, served, n_clients, most_clients; /* each client pins its buffers */
 static int epoll_fd;
-static int result = EAGAIN; /* so far: it goes on */
+static int result = EAGAIN; /* EAGAIN: the loop goes on */
 
 static void report(void *context, const struct our_error *error)
 {
@@ -151,7 +151,7 @@ static void start_client(void)
 	return;
 
 err_close:
-	our_close(agent); /* if it was not accepted, this refuses the client */
+	our_close(agent); /* refuses a client that was not accepted */
 	free(client);
 }
 
@@ -174,7 +174,7 @@ static void handle_cm_event(struct source *source)
 		return;
 	}
 	client = about->user; /* it has left, or could not be connected */
-	if (drain(client))    /* what it sent before */
+	if (drain(client))    /* takes the messages that it sent before */
 		end_client(client);
 }
 

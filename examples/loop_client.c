@@ -26,7 +26,7 @@ enum buffer {
 
 struct loop {
 	struct our_control *client;
-	int timer, timeout_ms; /* of poll */
+	int timer, timeout_ms; /* timeout of poll */
 	bool leaving, left;
 	bool sent, received;
 	uint32_t size;
@@ -125,7 +125,7 @@ static int take_cm_event(struct loop *loop)
 		return set_up_and_connect(loop);
 	case RDMA_CM_EVENT_ESTABLISHED:
 		loop->begun_ns = now_ns();
-		loop->timeout_ms = 0; /* only from EAGAIN on the descriptor tells of completions */
+		loop->timeout_ms = 0; /* the descriptor shows completions only after EAGAIN */
 		set_timer(loop, 1);
 		return send_next(loop);
 	default:
@@ -133,7 +133,7 @@ static int take_cm_event(struct loop *loop)
 	}
 }
 
-/* Takes one completion at a time, so that all else has its turn. */
+/* Takes one completion at a time, so that the other sources have their turn. */
 static int take_completion(struct loop *loop)
 {
 	const struct our_buffer *buffers = loop->client->memory.buffers;
@@ -214,7 +214,7 @@ static int run(const struct our_config *config, struct sockaddr *server, struct 
 	set_timer(loop, 10);
 	while (!ret && !loop->left)
 		ret = turn(loop);
-	if (loop->client->connected) /* it may wait, but the loop is over */
+	if (loop->client->connected) /* this may wait, but the loop is over */
 		ret = our_report_end(loop->client, ret);
 	if (ret == ECONNRESET)
 		fprintf(stderr, "loop_client: the server has left\n");

@@ -40,7 +40,7 @@ static void report(void *context, const struct our_error *error)
 	fprintf(stderr, "memory_client: %s\n", our_error_text(error, text, sizeof(text)));
 }
 
-/* ---- The memory, however it was made ---- */
+/* ---- The memory, of any kind ---- */
 
 static void *map_file(const char *path, size_t *length)
 {
@@ -58,7 +58,7 @@ static void *map_file(const char *path, size_t *length)
 	return data;
 }
 
-/* Returns whether there is memory; if not, says why. Either way free_memory undoes it. */
+/* Makes the memory, or says why not and returns false. In both cases free_memory undoes it. */
 static bool make_memory(const char *kind, struct memory *memory)
 {
 	bool huge = !strcmp(kind, "huge"), heap = !strcmp(kind, "malloc");
@@ -90,7 +90,7 @@ static void free_memory(const char *kind, const struct memory *memory)
 		munmap(memory->sent, memory->length);
 }
 
-/* Only what is received into has to be writable, so a file need not be. */
+/* Only memory to receive into has to be writable, so a file need not be. */
 static int register_memory(struct our_device *device, struct memory *memory)
 {
 	int ret;

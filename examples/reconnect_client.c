@@ -44,7 +44,7 @@ static int post_and_connect(struct our_control *client)
 		ret = our_post_recv(client, WINDOW + i);
 	if (!ret)
 		ret = our_client_connect(client, NULL, 0);
-	session->completed = session->how.confirmed; /* what follows is sent again */
+	session->completed = session->how.confirmed; /* the messages after it are sent again */
 	session->connections += !ret;
 	return ret;
 }

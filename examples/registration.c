@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Measures the cost of registering memory, by size and size of pages; finds the size from which on
- * it is cheaper to register data where they are than to copy them into registered memory; and shows
- * how a cache of registrations goes wrong. registration.md has results. The other end is
+ * it is cheaper to register data in place than to copy them into registered memory; and shows how a
+ * cache of registrations goes wrong. registration.md has results. The other end is
  * examples/store_server.
  *
  *     registration ADDRESS
@@ -21,11 +21,11 @@
 
 #define PORT      "12321"
 #define SMALLEST  4096u
-#define PREDICTED (256u << 10) /* from the costs of so much, and of the smallest */
+#define PREDICTED (256u << 10) /* predicted from the costs of this size, and of the smallest */
 #define LARGEST   (64u << 20)
 #define HUGE      (2u << 20)
 #define RUNS      15
-#define LENGTH    SMALLEST /* of what is sent: soft-iWARP copies a few bytes from the program itself */
+#define LENGTH    SMALLEST /* bytes to send: soft-iWARP copies a few bytes in the program itself */
 
 /* The private data that store_server sends with its accept; big-endian. */
 struct where {
@@ -76,8 +76,8 @@ static int compare(const void *a, const void *b)
 }
 
 /*
- * The median, in microseconds, of ibv_reg_mr with ibv_dereg_mr; with `copy`, of a copy to there
- * instead. Returns a negative number if that fails.
+ * Returns the median time, in microseconds, of ibv_reg_mr with ibv_dereg_mr; with `copy`, of a copy
+ * to there instead. Returns a negative number if that fails.
  */
 static double time_of(struct ibv_pd *pd, char *data, size_t size, char *copy)
 {
@@ -89,7 +89,7 @@ static double time_of(struct ibv_pd *pd, char *data, size_t size, char *copy)
 		begun = now_us();
 		if (copy) {
 			memcpy(copy, data, size);
-			__asm__ volatile("" : : "r"(copy) : "memory"); /* it is not left out */
+			__asm__ volatile("" : : "r"(copy) : "memory"); /* keeps the copy */
 		} else {
 			mr = ibv_reg_mr(pd, data, size, IBV_ACCESS_LOCAL_WRITE);
 			if (!mr || ibv_dereg_mr(mr))
@@ -102,8 +102,8 @@ static double time_of(struct ibv_pd *pd, char *data, size_t size, char *copy)
 }
 
 /*
- * Two points say what a registration costs at all and for each page, and one what a copy costs for each:
- * the lines cross where fixed + pages * registered == pages * copied.
+ * Two points give the cost of a registration and of each page in it, and one the cost of copying a
+ * page: the lines cross where fixed + pages * registered == pages * copied.
  */
 static void predict(double small_us, double large_us, double copy_us)
 {
@@ -168,8 +168,8 @@ static int move(struct our_control *client, const struct ibv_mr *mr, enum ibv_wr
 }
 
 /*
- * A cache that knows registrations by their address finds the one of memory that is gone, and takes it
- * for one of what is now at the same address. The device has the old pages: nothing fails.
+ * A cache that finds registrations by their address finds that of memory that is gone, and uses it
+ * for new memory at the same address. The device has the old pages, so nothing fails.
  */
 static int go_wrong(struct our_control *client, int access)
 {
@@ -179,7 +179,7 @@ static int go_wrong(struct our_control *client, int access)
 
 	if (!data || our_setup_mr(client, data, LENGTH, access, &cached))
 		return EIO;
-	munmap(data, LENGTH); /* free(3) does this with large memory, and no cache is told */
+	munmap(data, LENGTH); /* free(3) does this with large memory, and tells no cache */
 	again = mmap(data, LENGTH, PROT_READ | PROT_WRITE,
 		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 	if (again != data) {

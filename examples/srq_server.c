@@ -2,8 +2,8 @@
 /*
  * A server for hundreds of clients whose memory hardly grows with their number: all of them share
  * one receive queue, with its buffers, and one completion queue. Serves echo_client. A device may lose
- * one receive with each client that is killed (our_device_create_srq(3)): so the queue is made anew
- * when nobody is connected, and a quarter of it may be lost. A server that always has clients needs two.
+ * one receive with each client that is killed (our_device_create_srq(3)), so this server makes the queue
+ * anew when nobody is connected and a quarter may be lost. A server that always has clients needs two.
  *
  *     srq_server ADDRESS [PORT [CLIENTS [RECEIVES]]]
  */
@@ -21,13 +21,13 @@
 
 #define SIZE    4096
 #define ECHOES  8    /* under way to one client, as acknowledgements may be lost */
-#define BUDGET  256  /* completions in one turn of the loop, */
-#define EVENTS  16   /* and CM events: soft-iWARP gives up a request after 10 s */
-#define LOOK_MS 1000 /* from one look after all clients to the next */
+#define BUDGET  256  /* completions in one turn of the loop */
+#define EVENTS  16   /* CM events in one turn: soft-iWARP gives up a request after 10 s */
+#define LOOK_MS 1000 /* time between two looks at all clients */
 
 struct client {
 	struct our_control *agent;
-	uint64_t completions; /* of its connection at the last look */
+	uint64_t completions; /* the connection's number at the last look */
 	LIST_ENTRY(client) next;
 };
 
@@ -52,7 +52,7 @@ static void report(void *context, const struct our_error *error)
 
 static void end_client(struct client *client)
 {
-	our_close(client->agent); /* its buffers go back to the queue */
+	our_close(client->agent); /* the client's buffers go back to the queue */
 	LIST_REMOVE(client, next);
 	free(client);
 	n_clients--;
@@ -78,7 +78,7 @@ static void start_client(struct our_control *listener, struct our_device *device
 	if (!ret)
 		ret = our_use_device(agent, device);
 	if (!ret)
-		ret = our_setup_qp(agent, ECHOES, 0); /* its receives are those of the device */
+		ret = our_setup_qp(agent, ECHOES, 0); /* the device has its receives */
 	if (!ret)
 		ret = our_agent_accept(agent, NULL, 0); /* does not wait */
 	if (ret) {
@@ -104,7 +104,7 @@ static int handle_cm_event(struct our_control *listener, struct our_device *devi
 	if (ret == EAGAIN || (!ret && about->cm_event.type == RDMA_CM_EVENT_ESTABLISHED))
 		return ret;
 	if (about != listener) {
-		if (!about->counters.completions) /* it may have waited too long for us */
+		if (!about->counters.completions) /* the client may have waited too long for us */
 			fprintf(stderr, "srq_server: a client has left before its first message\n");
 		end_client(about->user); /* it has left, or could not be connected */
 		return 0;
@@ -139,11 +139,11 @@ static int handle_completions(struct our_device *device)
 	return 0;
 }
 
-/* ---- Clients that say nothing ---- */
+/* ---- Silent clients ---- */
 
 /*
- * A client without a receive for its message keeps the buffer that it is in, as long as it likes. A
- * few such clients could take all buffers.
+ * A client that posts no receive for its message keeps the buffer of that message, as long as it
+ * likes. A few such clients could take all buffers.
  */
 static bool buffers_are_short(void)
 {
@@ -155,11 +155,11 @@ static bool buffers_are_short(void)
 	return sends > receives / 2;
 }
 
-/* True if the client's host is dead, or others need the buffers that it has kept for long. */
+/* Returns true if the client's host is dead, or others need the buffers that it has kept for long. */
 static bool is_over(struct client *client, bool needed)
 {
 	uint64_t before = client->completions;
-	int due_ms; /* not needed: it is looked after often enough */
+	int due_ms; /* not needed, because we look often enough */
 
 	client->completions = client->agent->counters.completions;
 	if (our_look_after(client->agent, &due_ms))
@@ -183,7 +183,7 @@ static void look_after_clients(void)
 	}
 }
 
-/* Returns after how many milliseconds to call it again; -1: there are no clients. */
+/* Looks at all clients. Returns when to call it again, in milliseconds; -1: there are none. */
 static int look_when_due(void)
 {
 	static struct timespec last;
@@ -242,7 +242,7 @@ static int serve_on_device(const struct our_config *config, struct our_control *
 	struct our_device *device;
 	int ret = our_create_device(config, listener->verbs, &device);
 
-	if (!ret) /* for each receive, each echo and each keepalive that can be outstanding */
+	if (!ret) /* room for each receive, echo and keepalive that can be outstanding */
 		ret = our_device_create_cq(device, receives + (uint32_t)most * (ECHOES + 1));
 	if (!ret)
 		ret = our_device_create_srq(device, receives, SIZE);

@@ -19,16 +19,16 @@
 
 #define PORT       "12321"
 #define SLOTS      1024
-#define MOST_READS 100 /* of a value that changes all the time */
+#define MOST_READS 100 /* limit, for a value that changes all the time */
 
 struct slot {
-	uint64_t checksum; /* of the value; big-endian */
-	char value[56];    /* text, and zeros behind it */
+	uint64_t checksum; /* the value's; big-endian */
+	char value[56];    /* text, padded with zeros */
 };
 
 /* The private data that the server sends with its accept. */
 struct where {
-	uint64_t address; /* of SLOTS slots; big-endian, and so is rkey */
+	uint64_t address; /* the first of SLOTS slots; big-endian, and so is rkey */
 	uint32_t rkey;
 	uint32_t zero;
 };
@@ -41,7 +41,7 @@ static void report(void *context, const struct our_error *error)
 	fprintf(stderr, "store_client: %s\n", our_error_text(error, text, sizeof(text)));
 }
 
-/* FNV-1a. A slot of zeros, which holds no value yet, does not have the right one. */
+/* Computes FNV-1a, which does not match in a slot of zeros, without a value. */
 static uint64_t checksum_of(const struct slot *slot)
 {
 	uint64_t sum = 0xcbf29ce484222325;
@@ -71,7 +71,7 @@ static int get(struct our_control *client, const struct where *where, unsigned l
 }
 
 /*
- * The completion of a WRITE does not say, on every transport, that the value is in the server's
+ * On some transports the completion of a WRITE does not show that the value is in the server's
  * memory. A READ that is posted after it does.
  */
 static int put(struct our_control *client, const struct where *where, unsigned long key,
@@ -101,7 +101,7 @@ static int use(struct our_control *client, unsigned long key, const char *value)
 	struct where where;
 	int ret;
 
-	memcpy(&where, client->cm_event.private_data, sizeof(where)); /* it came with the accept */
+	memcpy(&where, client->cm_event.private_data, sizeof(where)); /* from the accept */
 	if (!where.address) {
 		fprintf(stderr, "store_client: this is no store_server\n");
 		return EPROTO;
@@ -154,7 +154,7 @@ static bool is_key(const char *text)
 	       strtoul(text, NULL, 10) < SLOTS;
 }
 
-/* Returns whether the command line says what to do; if not, prints the usage. */
+/* Reads the command line; if it is wrong, prints the usage and returns false. */
 static bool is_usage(int argc, char **argv)
 {
 	bool puts = argc == 5 && !strcmp(argv[2], "put") &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * A store of 1024 values whose server does no work: store_client puts and gets them by RDMA WRITE
- * and READ. This program only accepts connections, and says with each accept where its memory is.
+ * and READ. This program only accepts connections, and tells with each accept where its memory is.
  *
  *     store_server ADDRESS
  */
@@ -22,13 +22,13 @@
 #define MOST_CLIENTS 256 /* each takes a QP and a CQ */
 
 struct slot {
-	uint64_t checksum; /* of the value; big-endian */
-	char value[56];    /* text, and zeros behind it */
+	uint64_t checksum; /* the value's; big-endian */
+	char value[56];    /* text, padded with zeros */
 };
 
 /* The private data that the server sends with its accept. */
 struct where {
-	uint64_t address; /* of SLOTS slots; big-endian, and so is rkey */
+	uint64_t address; /* the first of SLOTS slots; big-endian, and so is rkey */
 	uint32_t rkey;
 	uint32_t zero;
 };
@@ -99,8 +99,8 @@ static void start_client(struct our_control *listener, struct our_device *device
 }
 
 /*
- * The server sees nothing of what its clients do, so it asks each host now and then whether it is
- * still there. Returns when to ask again, in milliseconds; -1: never.
+ * The server does not see the operations of its clients, so it asks each host now and then whether
+ * it is still there. Returns when to ask again, in milliseconds; -1: never.
  */
 static int look_after_clients(void)
 {
@@ -117,7 +117,7 @@ static int look_after_clients(void)
 	return first_ms;
 }
 
-/* Returns 0 when told to stop, or an errno value. */
+/* Serves clients. Returns 0 when told to stop, or an errno value. */
 static int accept_clients(struct our_control *listener, struct our_device *device,
 			  const struct where *where)
 {
@@ -173,7 +173,7 @@ static int run(struct our_config *config, struct sockaddr *address)
 	}
 	while (!LIST_EMPTY(&clients))
 		end_client(LIST_FIRST(&clients));
-	if (mr) /* after the connections, or a client would take its READ or WRITE for wrong */
+	if (mr) /* after the connections, because otherwise a client's READ or WRITE would fail */
 		our_unsetup_mr(config, mr);
 	our_close_device(device);
 	our_close(listener);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Sends stdin to stream_server as messages, as many at a time as it has credits: see there. An empty
- * message is the end; the server has written everything when all credits are back.
+ * Sends stdin to stream_server as messages, as many at a time as it has credits: see stream_server.c.
+ * An empty message is the end; the server has written everything when all credits are back.
  *
  *     stream_client ADDRESS [PORT] <FILE
  */
@@ -14,9 +14,9 @@
 
 #include "our_control.h"
 
-#define SENDS    64 /* messages that are sent, or whose completion has not come yet */
+#define SENDS    64 /* messages to send, until their completions come */
 #define SIZE     65536
-#define RECEIVES 2 /* of credits: a server with a message for each half of them sends no more */
+#define RECEIVES 2 /* for credits: a server sends at most a message for each half of them */
 
 /* The private data of the accept, big-endian: the most messages under way, and the size of each. */
 struct terms {
@@ -25,7 +25,7 @@ struct terms {
 
 struct stream {
 	struct our_control *client;
-	uint32_t size; /* of a message, in bytes */
+	uint32_t size; /* bytes in a message */
 	uint32_t all_credits, credits;
 	unsigned long sent, completed; /* messages: message n is in buffer n % SENDS */
 	unsigned long waits;           /* for credits, with everything else at hand */
@@ -40,7 +40,7 @@ static void report(void *context, const struct our_error *error)
 	fprintf(stderr, "stream_client: %s\n", our_error_text(error, text, sizeof(text)));
 }
 
-/* Reads from stdin what fits into a message, and sends it. An empty message is the end. */
+/* Fills a message from stdin, and sends it. An empty message is the end. */
 static int send_next(struct stream *stream)
 {
 	uint32_t buffer = (uint32_t)(stream->sent % SENDS);
@@ -89,7 +89,7 @@ static int wait_for_something(struct stream *stream)
 	return 0;
 }
 
-/* A credit says that a receive is posted; only the completion says that the buffer is free. */
+/* A credit shows that a receive is posted; only the completion shows that the buffer is free. */
 static int send_all(struct stream *stream)
 {
 	bool has_buffer;
@@ -113,14 +113,14 @@ static int stream_stdin(struct our_control *client)
 	struct terms terms;
 	int ret;
 
-	memcpy(&terms, client->cm_event.private_data, sizeof(terms)); /* it came with the accept */
+	memcpy(&terms, client->cm_event.private_data, sizeof(terms)); /* from the accept */
 	stream.size = be32toh(terms.size) < SIZE ? be32toh(terms.size) : SIZE;
 	stream.all_credits = stream.credits = be32toh(terms.credits);
 	if (!stream.size || !stream.credits) {
 		fprintf(stderr, "stream_client: this is no stream_server\n");
 		return EPROTO;
 	}
-	client->wait_until_ns = UINT64_MAX; /* it may be slow; keepalives notice if it is gone */
+	client->wait_until_ns = UINT64_MAX; /* it may be slow; keepalives notice its end */
 	ret = our_report_end(client, send_all(&stream));
 	if (ret == ECONNRESET)
 		fprintf(stderr, "stream_client: the server has left\n");

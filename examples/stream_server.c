@@ -3,7 +3,7 @@
  * Receives a stream from stream_client, writes it to stdout, and leaves. Flow control is by credits:
  * each stands for a receive that is posted, so the client, which has as many to begin with as the
  * accept says, never sends a message that finds none. The server returns a credit when it has written
- * the message and posted the receive again, many in one message: how many, four bytes, big-endian.
+ * the message and posted the receive again, many in one message: their number, four bytes, big-endian.
  *
  *     stream_server ADDRESS [PORT] >FILE
  */
@@ -29,7 +29,7 @@ struct terms {
 
 struct stream {
 	struct our_control *agent;
-	uint32_t owed; /* credits: receives that were posted again, and the client does not know */
+	uint32_t owed; /* credits: receives that were posted again, and not yet announced */
 	bool telling;  /* a message with credits is under way */
 	bool at_end;   /* an empty message has come */
 	unsigned long messages;
@@ -74,8 +74,8 @@ static int take_message(struct stream *stream, uint32_t buffer, size_t length)
 }
 
 /*
- * Receives until the end has come and the client gets all its credits back. It leaves when it has
- * them, perhaps before the completion of the message that has them.
+ * Receives until the end has come and the client gets all its credits back. The client then leaves,
+ * perhaps before the completion of the message with the last credits.
  */
 static int receive_all(struct stream *stream)
 {
@@ -161,11 +161,11 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: stream_server ADDRESS [PORT] >FILE\n");
 		return 2;
 	}
-	if (fcntl(STDOUT_FILENO, F_GETFD) < 0) { /* the next file would be written to instead */
+	if (fcntl(STDOUT_FILENO, F_GETFD) < 0) { /* otherwise writes would go to the next file */
 		perror("stream_server: stdout");
 		return 1;
 	}
-	setvbuf(stdout, NULL, _IONBF, 0); /* a credit says that the data have left this program */
+	setvbuf(stdout, NULL, _IONBF, 0); /* a credit means that the data have left this program */
 	ret = getaddrinfo(argv[1], argc > 2 ? argv[2] : "12321", &hints, &address);
 	if (ret) {
 		fprintf(stderr, "stream_server: %s: %s\n", argv[1], gai_strerror(ret));

@@ -17,14 +17,14 @@ import subprocess
 import pytest
 
 VERBS_SIM = os.environ.get("VERBS_SIM", "tools/verbs-sim/verbs-sim")
-ADDRESS = "192.0.2.1"  # of the simulated device
+ADDRESS = "192.0.2.1"  # an address of the simulated device
 PROGRAMS = ["build/examples/echo_server", ADDRESS, ":::", "build/examples/echo_client", ADDRESS, "12321", "10"]
 DEVICES = pytest.mark.parametrize("device", [[], ["--iwarp"]], ids=["RoCE", "iWARP"])
 SIDES = pytest.mark.parametrize("side", [0, 1], ids=["server", "client"])
 
 
 def simulate(*options: str) -> tuple[int, list[int], str]:
-    """A run. Its exit status, those of the programs, and what it printed, whose last line repeats it."""
+    """Makes a run. Returns its exit status, those of the programs, and its output, whose last line repeats the run."""
     command = [VERBS_SIM, *options, "--", *PROGRAMS]
     run = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False)
     statuses = re.search(r"^verbs-sim: status ([\d/]+)", run.stderr, re.MULTILINE)
@@ -40,7 +40,7 @@ def test_it_works_in_any_order_of_events(device: list[str]) -> None:
 @SIDES
 @DEVICES
 def test_each_call_may_fail(device: list[str], side: int) -> None:
-    """One in each run: both programs end by themselves, whatever their status, and leave nothing."""
+    """One call fails in each run: both programs end by themselves, with any status, and leave nothing."""
     status, _, said = simulate("--sweep", str(side), "--quiet", *device)
     assert status == 0, said
 
@@ -53,6 +53,6 @@ def test_the_client_ends_if_the_server_is_killed(device: list[str]) -> None:
 
 @DEVICES
 def test_the_server_stays_if_the_client_is_killed(device: list[str]) -> None:
-    """It goes on until it is told to stop, as nobody else runs, and ends with 0."""
+    """The server goes on until it is told to stop, because nobody else runs, and ends with 0."""
     _, statuses, said = simulate("--fail", "1:60:SIGKILL", *device)
     assert statuses == [0, 128 + 9], said

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * WRITEs stdin into the memory of write_server, block by block, and says with immediate data when one
- * is there: see write_server. Each block is a list of two work requests, of which only the second
- * makes completions, here and there. A block of no bytes is the end.
+ * WRITEs stdin into the memory of write_server, block by block, and announces each block by
+ * immediate data: see write_server.c. Each block is a list of two work requests, of which only the
+ * second makes completions, at both sides. An empty block is the end.
  *
  *     write_client ADDRESS [PORT] <FILE
  */
@@ -26,7 +26,7 @@ struct where {
 
 struct outbox {
 	struct our_control *client;
-	uint64_t address; /* of the server's slots, and their key, number and size */
+	uint64_t address; /* the server's slots, with their key, number and size */
 	uint32_t rkey, slots, size;
 	/* Blocks: one that has been sent leaves the send queue; an answer frees its slot and its
 	 * buffer, which soft-iWARP may still need when it has been sent. */
@@ -44,8 +44,8 @@ static void report(void *context, const struct our_error *error)
 
 /*
  * Requests of one QP arrive in the order of posting, and the server's receive completes only when all
- * that was written before is in its memory. The WRITE alone would make no completion there, and its
- * completion here does not say, on every transport, that the data have arrived.
+ * that was written before is in its memory. The WRITE alone would make no completion there, and on
+ * some transports its completion here does not show that the data have arrived.
  */
 static int post_block(struct outbox *box, uint32_t length)
 {
@@ -70,7 +70,7 @@ static int post_block(struct outbox *box, uint32_t length)
 	};
 
 	data.length = length;
-	message.addr += SIZE; /* behind the block */
+	message.addr += SIZE; /* after the block */
 	message.length = sizeof(number);
 	memcpy(buffer->data + SIZE, &number, sizeof(number));
 	box->written++;
@@ -131,7 +131,7 @@ static int write_stdin(struct our_control *client)
 	struct where where;
 	int ret;
 
-	memcpy(&where, client->cm_event.private_data, sizeof(where)); /* it came with the accept */
+	memcpy(&where, client->cm_event.private_data, sizeof(where)); /* from the accept */
 	box.address = be64toh(where.address);
 	box.rkey = be32toh(where.rkey);
 	box.slots = be32toh(where.slots) < SLOTS ? be32toh(where.slots) : SLOTS;
@@ -162,7 +162,7 @@ static int run(struct our_config *config, struct sockaddr *server)
 	if (!ret)
 		ret = our_client_bind(client, server);
 	if (!ret && client->verbs->device->transport_type == IBV_TRANSPORT_IWARP)
-		config->keepalive_s = 0; /* see write_server */
+		config->keepalive_s = 0; /* see write_server.c */
 	if (!ret)
 		ret = our_setup_qp(client, 2 * SLOTS, SLOTS);
 	if (!ret)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * When has a WRITE arrived? A server into whose memory write_client WRITEs blocks, and which learns of
- * each by a receive: the client's WRITE with immediate data completes one, after all that the client
+ * When has a WRITE arrived? write_client WRITEs blocks into this server's memory, and the server learns
+ * of each by a receive: the client's WRITE with immediate data completes one, after all that the client
  * has written before. It writes the blocks to stdout, and tells the client which memory is free.
  *
  *     write_server ADDRESS [PORT] >FILE
  *
- * Looking at the memory instead would not do: bytes may appear in any order. soft-iWARP has no
+ * Looking at the memory instead would not suffice: bytes may appear in any order. soft-iWARP has no
  * immediate data; there a send of four bytes does the same. It has no keepalive either, so nobody
  * notices there that the client's host has died.
  */
@@ -23,7 +23,7 @@
 
 #define SLOTS  8 /* blocks that may be under way; each has a receive */
 #define SIZE   65536
-#define ANSWER SLOTS /* the buffer behind those of the receives; an answer has no bytes */
+#define ANSWER SLOTS /* the buffer after those of the receives; an answer has no bytes */
 
 /* The private data of the accept, big-endian. Block n goes into slot n % slots. */
 struct where {
@@ -33,12 +33,12 @@ struct where {
 
 struct inbox {
 	struct our_control *agent;
-	uint32_t owed, answering; /* answers: to be posted, and posted but not completed */
-	bool at_end;              /* a block of no bytes has come */
+	uint32_t owed, answering; /* answers to post, and answers posted but not completed */
+	bool at_end;              /* an empty block has come */
 	unsigned long blocks;
 };
 
-static uint8_t slots[SLOTS][SIZE]; /* the client's to write */
+static uint8_t slots[SLOTS][SIZE]; /* the memory that the client writes */
 
 static void report(void *context, const struct our_error *error)
 {
@@ -208,11 +208,11 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: write_server ADDRESS [PORT] >FILE\n");
 		return 2;
 	}
-	if (fcntl(STDOUT_FILENO, F_GETFD) < 0) { /* the next file would be written to instead */
+	if (fcntl(STDOUT_FILENO, F_GETFD) < 0) { /* otherwise writes would go to the next file */
 		perror("write_server: stdout");
 		return 1;
 	}
-	setvbuf(stdout, NULL, _IONBF, 0); /* an answer says that the data have left this program */
+	setvbuf(stdout, NULL, _IONBF, 0); /* an answer means that the data have left this program */
 	ret = getaddrinfo(argv[1], argc > 2 ? argv[2] : "12321", &hints, &address);
 	if (ret) {
 		fprintf(stderr, "write_server: %s: %s\n", argv[1], gai_strerror(ret));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The use of the library by the programs of the suite: what ends a wait, the limit of a wait, and
- * which errors of the library are printed.
+ * The use of the library by the programs of the suite: the ends and limits of waits, and the
+ * printing of the library's errors.
  */
 #ifndef OUR_CONFIG_H
 #define OUR_CONFIG_H
@@ -13,16 +13,16 @@
 
 struct our_stage;
 
-/* The library's configuration, and what printing its errors needs. Must outlive all connections. */
+/* The library's configuration, and data to print its errors. Must outlive all connections. */
 struct our_program_config {
 	struct our_config config;
-	const struct our_stage *stage; /* the program's */
-	bool quietly; /* says nothing if nobody listens, as the client tries again */
+	const struct our_stage *stage; /* the program's options */
+	bool quietly; /* prints nothing if nobody listens, because the client tries again */
 };
 
 /*
- * Fills in what the connections of a program that runs `stage` are made with; they wait as `waiting` says.
- * To be called after our_catch_signals.
+ * Fills in the configuration for connections of a program that runs `stage`; they wait as `waiting`
+ * says. To be called after our_catch_signals.
  */
 void our_setup_config(struct our_program_config *config, const struct our_stage *stage,
 		      const struct our_waiting *waiting, const struct our_options *options);
@@ -33,7 +33,7 @@ static inline struct our_program_config *our_program_config_of(const struct our_
 	return config->context;
 }
 
-/* The stage that the connection's program runs. */
+/* Returns the stage that the connection's program runs. */
 static inline const struct our_stage *our_stage_of(const struct our_control *control)
 {
 	return our_program_config_of(control->config)->stage;

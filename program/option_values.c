@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Conversion of what people type into values: numbers, read strictly, words, and addresses. See
+ * Conversion of the user's text into values: numbers, read strictly, words, and addresses. See
  * option_values.h.
  */
 #include <ctype.h>

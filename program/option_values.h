@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Conversion of what people type into values: numbers, words, and addresses. */
+/* Conversion of the user's text into values: numbers, words, and addresses. */
 #ifndef OUR_OPTION_VALUES_H
 #define OUR_OPTION_VALUES_H
 

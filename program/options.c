@@ -13,11 +13,11 @@
 #include "program/report.h"
 #include "program/stage.h"
 
-#ifndef OUR_VERSION /* with the commit: tools/packaging/packaging.mk */
+#ifndef OUR_VERSION /* tools/packaging/packaging.mk adds the commit */
 #define OUR_VERSION "not known"
 #endif
 #define MAX_OPTIONS       64
-#define FIRST_LONG_OPTION 256 /* what getopt_long returns for the first: more than any letter */
+#define FIRST_LONG_OPTION 256 /* the first value for getopt_long to return, above any letter */
 
 static int usage_error(const char *what, const char *detail)
 {
@@ -90,7 +90,7 @@ static void print_fact(const char *name, bool value)
 	printf(", \"%s\": %s", name, value ? "true" : "false");
 }
 
-/* Prints what tests and tools that run every stage need to know of `stage`, as one line of JSON. */
+/* Prints the facts about `stage` that tests and tools for all stages need, as one line of JSON. */
 static void describe(const struct our_stage *stage)
 {
 	const struct our_option *const *of_server = stage->server_options;
@@ -101,7 +101,7 @@ static void describe(const struct our_stage *stage)
 		   stage->connect_info); /* each side knows count and size of the other */
 	print_fact("serves_many", of_server[0] == our_max_clients_options ||
 					  of_server[1] == our_max_clients_options);
-	print_fact("loop", stage->reactions); /* which serves all clients */
+	print_fact("loop", stage->reactions); /* the loop serves all clients */
 	print_fact("sleeps", stage->sleeps);
 	print_fact("notices_death", !stage->misses_end);
 	print_fact("roce_only", stage->roce_only);
@@ -158,7 +158,7 @@ static int take_special(int letter, const char *argument, struct our_options *op
 	case 0: /* the only one without a letter */
 		describe(options->program->made_of);
 		return ECANCELED;
-	default: /* an option that is missing in this function */
+	default: /* this function lacks the option */
 		return usage_error("option not implemented", "");
 	}
 }

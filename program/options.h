@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The command line: what an option is, the options that several programs have, and reading them.
- * What the user typed is not changed (const) after it has been read.
+ * The command line: the type of an option, the options that several programs have, and reading
+ * them. The user's input is not changed (const) after it has been read.
  */
 #ifndef OUR_OPTIONS_H
 #define OUR_OPTIONS_H
@@ -27,11 +27,11 @@ struct addrinfo;
 
 /* The type of an option's value. */
 enum our_option_kind {
-	OUR_OPTION_FLAG,    /* a bool, which it sets */
+	OUR_OPTION_FLAG,    /* a bool, set to true */
 	OUR_OPTION_NUMBER,  /* a uint64_t */
 	OUR_OPTION_BYTES,   /* a uint64_t, with an optional suffix */
 	OUR_OPTION_TEXT,    /* a const char *, not empty; with `min`, it must be given */
-	OUR_OPTION_WORD,    /* a uint64_t: which of the words in `argument`, "a|b|c", from 1 */
+	OUR_OPTION_WORD,    /* a uint64_t: the number, from 1, of a word in `argument`, "a|b|c" */
 	OUR_OPTION_SPECIAL, /* known to our_process_options */
 };
 
@@ -43,13 +43,13 @@ enum our_option_kind {
  */
 struct our_option {
 	const char *name;
-	int letter;           /* 0: it has only a name */
-	const char *argument; /* the name of its value in --help; NULL: it has no value */
+	int letter;           /* 0: the option has only a name */
+	const char *argument; /* the name of the value in --help; NULL: there is no value */
 	const char *help;
 	enum our_option_kind kind;
-	void *value;       /* NULL: in struct our_options, */
-	size_t offset;     /* at this offset */
-	uint64_t min, max; /* of a number */
+	void *value;       /* NULL: the value is in struct our_options */
+	size_t offset;     /* the offset there */
+	uint64_t min, max; /* limits of a number */
 };
 
 /* The end of an option's row, for variables of a part, and for members of struct our_options. */
@@ -71,8 +71,8 @@ extern const struct our_option our_listener_options[];    /* -a, -p, -n, --timeo
 extern const struct our_option our_message_options[];     /* -c, -D, -s */
 extern const struct our_option our_max_clients_options[]; /* --max-clients */
 extern const struct our_option our_keepalive_options[];   /* --keepalive: ping-sr-2/keepalive.h */
-extern const struct our_option our_every_option[];        /* of every program: -t to -V */
-extern const struct our_option our_describe_option[];     /* of the programs of a stage */
+extern const struct our_option our_every_option[];        /* for every program: -t to -V */
+extern const struct our_option our_describe_option[];     /* for the programs of a stage */
 
 #define OUR_MAX_TABLES 8
 
@@ -80,21 +80,21 @@ struct our_stage;
 
 /* A program, as it describes itself to our_process_options, with the tables of its options. */
 struct our_program {
-	const struct our_stage *made_of; /* for --describe; NULL: of no stage */
+	const struct our_stage *made_of; /* for --describe; NULL: not a program of a stage */
 	const char *stage;               /* "ping-sr-0" */
 	const char *role;                /* "client" or "server" */
 	char name[64];                   /* "ping-sr-0/client" */
-	const char *summary;             /* its purpose, for --help: a sentence */
-	bool needs_atomics;              /* of its device */
+	const char *summary;             /* the purpose, for --help: a sentence */
+	bool needs_atomics;              /* the device must have atomic operations */
 	bool results_on_request;         /* with -j or -x: stdout is for the messages themselves */
-	uint64_t timeout_s;              /* unless --timeout says otherwise */
+	uint64_t timeout_s;              /* the default of --timeout */
 	const struct our_option *options[OUR_MAX_TABLES]; /* NULL: none */
 };
 
 /* -t and -T: see our_trace. */
 enum our_trace_level {
 	OUR_TRACE_NOTHING,
-	OUR_TRACE_CALLS,    /* of the calls that move messages only the first on each queue */
+	OUR_TRACE_CALLS,    /* only the first on each queue of the calls that move messages */
 	OUR_TRACE_MESSAGES, /* each call */
 };
 
@@ -102,15 +102,15 @@ struct our_options {
 	const struct our_program *program;
 	const char *address;        /* as typed; NULL: any */
 	const char *port;           /* decimal */
-	struct addrinfo *addresses; /* of address and port; each is tried, in order */
-	uint64_t clients;           /* that a server serves; 0: until interrupted */
-	uint64_t max_clients;       /* that it serves at a time */
+	struct addrinfo *addresses; /* for address and port; each is tried, in order */
+	uint64_t clients;           /* clients that a server serves; 0: until interrupted */
+	uint64_t max_clients;       /* clients that it serves at a time */
 	uint64_t
-		max_memory; /* bytes that they may take together; 0: see program/serve/admission.h */
-	uint64_t count;     /* messages; OUR_COUNT_UNLIMITED when only -D was given */
+		max_memory; /* the most bytes for all clients together; 0: see program/serve/admission.h */
+	uint64_t count;       /* messages; OUR_COUNT_UNLIMITED when only -D was given */
 	uint64_t duration_s;  /* 0: none */
 	uint64_t data_size;   /* bytes a message */
-	uint64_t wait_s;      /* for which a client waits for its server to start */
+	uint64_t wait_s;      /* seconds that a client waits for its server to start */
 	uint64_t rate;        /* messages a second a client sends; 0: as many as it can */
 	uint64_t timeout_s;   /* the limit of a wait for the peer; 0: none */
 	uint64_t keepalive_s; /* silence before a keepalive; 0: never */
@@ -141,19 +141,19 @@ void our_add_options(struct our_program *program, const struct our_option *optio
 int our_process_options(int argc, char **argv, const struct our_program *program,
 			struct our_options *options);
 
-/* Frees what our_process_options acquired. */
+/* Frees the resources of our_process_options. */
 void our_unprocess_options(struct our_options *options);
 
 /*
- * The exit status for a result of our_process_options other than 0: OUR_EXIT_DONE after --help,
- * OUR_EXIT_FAILED when the name service failed, otherwise OUR_EXIT_USAGE.
+ * Returns the exit status for a result of our_process_options other than 0: OUR_EXIT_DONE after
+ * --help, OUR_EXIT_FAILED when the name service failed, otherwise OUR_EXIT_USAGE.
  */
 int our_options_exit_status(int error);
 
 /*
- * The exit status for an errno value with which a program ends: 0 and EINTR (a signal asked for the
- * end, and there was no error) are OUR_EXIT_DONE; EMSGSIZE (more was asked for than the device
- * takes) is OUR_EXIT_USAGE; all others are OUR_EXIT_FAILED.
+ * Returns the exit status for an errno value with which a program ends: 0 and EINTR (a signal asked
+ * for the end, and there was no error) are OUR_EXIT_DONE; EMSGSIZE (more was asked for than the
+ * device takes) is OUR_EXIT_USAGE; all others are OUR_EXIT_FAILED.
  */
 int our_exit_status(int error);
 

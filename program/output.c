@@ -18,12 +18,12 @@
 
 struct output {
 	int fd;
-	FILE **stream; /* &stdout or &stderr, */
-	FILE *before;  /* which was this */
-	char *text;    /* OUR_OUTPUT_LIMIT bytes, */
-	size_t used;   /* of which this many wait to be written */
+	FILE **stream; /* &stdout or &stderr */
+	FILE *before;  /* its former value */
+	char *text;    /* a buffer of OUR_OUTPUT_LIMIT bytes */
+	size_t used;   /* bytes in it that wait to be written */
 	uint64_t dropped;
-	int error; /* of write(2): the descriptor can no longer be used */
+	int error; /* from write(2): the descriptor can no longer be used */
 };
 
 static struct output outputs[OUR_OUTPUTS] = {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Output that never blocks, for a program that serves many clients from one thread and must not
- * wait for a slow reader of its stdout or stderr. Keeps what is printed in memory until the reader
- * takes it; drops and counts what is beyond OUR_OUTPUT_LIMIT. One thread.
+ * wait for a slow reader of its stdout or stderr. Keeps output in memory until the reader takes it;
+ * drops and counts output beyond OUR_OUTPUT_LIMIT. One thread.
  */
 #ifndef OUR_OUTPUT_H
 #define OUR_OUTPUT_H
@@ -28,9 +28,9 @@ void our_list_output(struct pollfd *fds);
 void our_write_output(const struct pollfd *fds);
 
 /*
- * Writes what is left, waiting at most until our_now_ns is `until_ns`, restores both streams, and
- * says on stderr how much was dropped. Returns 0; the errno value of a stdout that could not be
- * written to, reported; or EAGAIN: some output was dropped.
+ * Writes the remaining output, waiting at most until our_now_ns is `until_ns`, restores both
+ * streams, and says on stderr how much was dropped. Returns 0; the errno value of a stdout that
+ * could not be written to, reported; or EAGAIN: some output was dropped.
  */
 int our_end_output(uint64_t until_ns);
 

@@ -7,7 +7,7 @@
 
 #include "program/report.h"
 
-/* Written before threads start and after they have ended, and otherwise only read. */
+/* Main writes these before threads start and after they have ended; otherwise they are only read. */
 static const char *program_name = "?";
 static const struct our_stop *program_stop;
 

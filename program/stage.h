@@ -14,8 +14,8 @@
 #include "program/options.h"
 
 /*
- * An agent as reactions, none of which waits: for a loop that serves several connections. `state` is of
- * state_size bytes, zero at first.
+ * An agent as reactions, none of which waits: for a loop that serves several connections. `state`
+ * has state_size bytes, zero at first.
  */
 struct our_agent_ops {
 	size_t state_size;
@@ -45,18 +45,18 @@ struct our_connect_info_ops {
 	size_t (*tell)(struct our_control *client, uint8_t *data);
 
 	/*
-	 * Agent: takes count, size and number of buffers for `agent` from what the client sent (the
-	 * connect request in `request`), and checks them before anything is allocated from them.
-	 * Returns 0; EPROTO (invalid) or ERANGE (over a limit), reported.
+	 * Agent: takes count, size and number of buffers for `agent` from the client's private data
+	 * (the connect request in `request`), and checks them before using them to allocate
+	 * anything. Returns 0; EPROTO (invalid) or ERANGE (over a limit), reported.
 	 */
 	int (*take)(struct our_control *agent, const struct our_cm_event *request);
 
 	/*
 	 * Server: writes the reason for a refusal into `data`, for rdma_reject: see config->refuse. This
-	 * is the reason that `take` has found, or what `error` means to the client: EUSERS, all clients of
-	 * -n have come; EINTR, we were told to stop; EBUSY, too many at a time; ENOBUFS, too many others
-	 * wait; EDQUOT, no memory is left for it; EMFILE, no descriptor; any other: something else ran
-	 * out. Returns its length in bytes.
+	 * is the reason that `take` has found, or the meaning of `error` for the client: EUSERS,
+	 * all clients of -n have come; EINTR, we were told to stop; EBUSY, too many at a time;
+	 * ENOBUFS, too many others wait; EDQUOT, no memory is left for it; EMFILE, no descriptor;
+	 * any other: something else ran out. Returns its length in bytes.
 	 */
 	size_t (*refuse)(struct our_control *control, int error, uint8_t *data);
 
@@ -74,17 +74,17 @@ struct our_stage {
 	/*
 	 * The roles: each is one function, from its first verb to its last. They return 0; EINTR when the
 	 * program was asked to stop; or another errno value, reported. A client that was connected has
-	 * client->accepted set. A listener serves as many clients as the limits of its run say, and fails
-	 * with what listening failed with, or serving a client, for a reason of the server's own.
+	 * client->accepted set. A listener serves as many clients as the limits of its run say, and
+	 * returns the error of listening, or of serving a client, if it is the server's own.
 	 */
 	int (*client)(struct our_control *client, struct sockaddr *server);
 	int (*agent)(struct our_control *agent);
 	int (*listener)(struct our_control *listener);
 	const struct our_agent_ops
-		*reactions; /* of an agent, if the listener has a loop; else NULL */
+		*reactions; /* for an agent, if the listener has a loop; else NULL */
 
 	/*
-	 * Agent: checks what the client asked for against the limits of the workload, and sets
+	 * Agent: checks the client's request against the limits of the workload, and sets
 	 * the session's memory, the number of bytes that it will take. Count and size have been checked.
 	 * Returns 0; or ERANGE, reported: see our_note_refusal.
 	 */
@@ -96,20 +96,20 @@ struct our_stage {
 	 */
 	int (*check_listener)(struct our_control *listener);
 
-	const struct our_connect_info_ops *connect_info; /* NULL: nothing is told on connecting */
+	const struct our_connect_info_ops *connect_info; /* NULL: no private data on connecting */
 	struct our_waiting waiting;
-	struct our_waiting client_waiting; /* NULL: as the server */
+	struct our_waiting client_waiting; /* NULL: the same as `server` */
 
 	/* The descriptions of client and server for --help, and their options */
 	const struct our_program *client_program, *server_program;
-	const struct our_option *options[2]; /* of both sides, for how they wait; NULL: none */
-	const struct our_option *server_options[2]; /* of the server alone */
+	const struct our_option *options[2]; /* both sides' options for waiting; NULL: none */
+	const struct our_option *server_options[2]; /* the server's other options */
 
 	/* Facts for tests and tools, which --describe prints: see program/options.c */
 	bool sleeps;     /* while it waits for a message; otherwise it polls */
-	bool misses_end; /* of a peer that dies while it waits: only --timeout ends the wait */
-	bool roce_only;  /* without the connection manager, or with atomic operations */
-	bool one_way;    /* nothing comes back for a message */
+	bool misses_end; /* does not notice the death of a peer: only --timeout ends the wait */
+	bool roce_only;  /* because it has no connection manager, or uses atomic operations */
+	bool one_way;    /* messages have no answers */
 	bool unseen;     /* the server does not learn of a message: its device alone moves it */
 	int one_sided;   /* WRITEs, READs and atomic operations for a message; 0: it is sent */
 };

@@ -23,8 +23,8 @@
 /* Written before the handlers are installed, and after them. */
 static struct our_stop *stop;
 /* These are lock-free, for the signal handler and for other threads. */
-static atomic_bool calls_limited;   /* by our_limit_calls */
-static _Atomic uint64_t stopped_ns; /* when the first request came; 0: none has */
+static atomic_bool calls_limited;   /* our_limit_calls is in force */
+static _Atomic uint64_t stopped_ns; /* the time of the first request; 0: none has come */
 
 static void note_request(void)
 {
@@ -103,11 +103,11 @@ static int guard_stdout(void)
 	return 0;
 }
 
-/* The alarm first, because the other handlers set it. */
+/* Installs that of the alarm first, because the other handlers set it. */
 static const int signals[] = { SIGALRM, SIGINT, SIGTERM };
 #define N_SIGNALS (sizeof(signals) / sizeof(signals[0]))
 
-/* A later descriptor that got the number of a closed stdout would be written to as if it were that. */
+/* Otherwise a later descriptor could get the number of a closed stdout, and its writes. */
 static int hold_standard_descriptors(void)
 {
 	int fd;
@@ -134,7 +134,7 @@ int our_catch_signals(void)
 	our_set_reported_stop(stop);
 	sigemptyset(&action.sa_mask);
 	/*
-	 * soft-iWARP may send one to a process that posts to a connection that is gone:
+	 * soft-iWARP may send SIGPIPE to a process that posts to a connection that is gone:
 	 * docs/drivers.md
 	 */
 	if (sigaction(SIGPIPE, &action, NULL))
@@ -159,7 +159,7 @@ void our_ignore_signals(void)
 {
 	size_t i;
 
-	fflush(stdout); /* it may wait for its reader: this is the last chance to end that */
+	fflush(stdout); /* may wait for the reader: the last chance to end that wait */
 	for (i = 0; i < N_SIGNALS; i++)
 		signal(signals[i], SIG_IGN);
 	our_set_reported_stop(NULL);
@@ -176,7 +176,7 @@ void our_limit_calls(unsigned int seconds)
 {
 	atomic_store(&calls_limited, seconds);
 	alarm(seconds);
-	/* A signal may have come before that: its alarm has just been replaced. */
+	/* The alarm of an earlier signal has just been replaced. */
 	if (our_stop_requested(stop))
 		alarm(1);
 }

@@ -41,7 +41,7 @@ void our_limit_calls(unsigned int seconds);
  */
 struct our_stop *our_program_stop(void);
 
-/* The last thing in main: from now on signals do nothing, and what ended the waits is freed. */
+/* To be called last in main: signals do nothing any more; frees the stop object. */
 void our_ignore_signals(void);
 
 #endif

@@ -18,18 +18,18 @@
 #define TRACED_VARIABLE "OUR_TRACED" /* set in the program that has been executed again */
 
 #ifndef OUR_VERBS_TRACE
-#define OUR_VERBS_TRACE "" /* where the tool was when the program was built; empty: not known */
+#define OUR_VERBS_TRACE "" /* the tool's path when the program was built; empty: not known */
 #endif
 
 /* Relative to the directory of the program. */
 static const char *const places[] = {
-	"../tools/verbs-trace/verbs-trace",       /* of ping-sr-0/client */
-	"../../tools/verbs-trace/verbs-trace",    /* of beyond/ping-rdma-1/client */
-	"../../../tools/verbs-trace/verbs-trace", /* of build/nine/none-none/client */
+	"../tools/verbs-trace/verbs-trace",       /* for ping-sr-0/client */
+	"../../tools/verbs-trace/verbs-trace",    /* for beyond/ping-rdma-1/client */
+	"../../../tools/verbs-trace/verbs-trace", /* for build/nine/none-none/client */
 	"verbs-trace",                            /* beside the program: both are installed */
 };
 
-/* Executes the tool, if it is in one of the places. argv[0] is where its path goes. */
+/* Executes the tool, if it is in one of the places, and puts its path into argv[0]. */
 static void execute(const char *self, const char **argv)
 {
 	const char *named = getenv(TOOL_VARIABLE);

@@ -46,20 +46,20 @@ WORKERS = {
 }
 # Folders in the order in which they are begun; tests in these are handed out one by one, in all others file by file.
 APART = ["live", "drivers", "graded", "sim", "mine", "bugs", "unit"]
-LIMITS_S = {"live": 300, "graded": 1800, "hosts": 1200, "quotes": 3600}  # of a test, where it is not 900
-BRIEF = "not long and not by_name"  # what runs unless -m says otherwise
+LIMITS_S = {"live": 300, "graded": 1800, "hosts": 1200, "quotes": 3600}  # time limits of tests, where they are not 900
+BRIEF = "not long and not by_name"  # the default of -m
 
 
 @functools.cache  # resolve() takes an emulated guest 15 ms, and there are hundreds of tests
 def folder_of(path: Path) -> str:
-    """Of tests/ or course/tests/, the one that a file is in."""
+    """Returns the folder of tests/ or course/tests/ that has the file."""
     path = path.resolve()
     parts = path.relative_to(COURSE if path.is_relative_to(COURSE) else TESTS).parts
     return parts[0] if parts else ""
 
 
 def place_of(path: Path) -> str:
-    """Who runs the tests of a file."""
+    """Returns the kind of worker that runs the tests of a file."""
     return FOLDERS.get(folder_of(path), HERE)
 
 
@@ -67,7 +67,7 @@ def place_of(path: Path) -> str:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Of tests that draw what happens, and last for a time; and of the lab."""
+    """Adds options for tests that draw their events and last for a time; and for the lab."""
     group = parser.getgroup("tests of this project")
     group.addoption("--seed", default=str(int(time.time())), help="of random numbers (default: the time)")
     group.addoption("--watch", choices=watched.KINDS, default="", help="run the programs under this tool: tests/sanitize")
@@ -77,7 +77,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_report_header(config: pytest.Config) -> str:
-    """What repeats the choices of this run."""
+    """Prints the option that repeats the choices of this run."""
     return f"--seed {config.option.seed} --seconds {config.option.seconds:g}"
 
 
@@ -93,7 +93,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def places(config: pytest.Config) -> set[str]:
-    """Where the tests run that the arguments name."""
+    """Returns the kinds of workers for the tests that the arguments name."""
     paths = [Path(arg.partition("::")[0]).resolve() for arg in config.args]
     if any(TESTS.is_relative_to(path) for path in paths):
         return {*WORKERS}
@@ -131,18 +131,18 @@ class FileByFile(LoadScopeScheduling):  # type: ignore[misc]
     """Hands out the tests of a file together, but for those of some folders."""
 
     def _split_scope(self, nodeid: str) -> str:
-        """As xdist's documentation has it."""
+        """Splits scopes as xdist's documentation describes."""
         return nodeid if folder_of(TESTS / nodeid) in APART else nodeid.partition("::")[0]
 
 
 @pytest.hookimpl(optionalhook=True)  # type: ignore[misc]
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> FileByFile | None:
-    """Where tests of many files run."""
+    """Distributes the tests of many files."""
     return FileByFile(config, log) if config.option.place in (HERE, LAST) else None
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """What runs elsewhere."""
+    """Leaves out files that run elsewhere."""
     place = config.option.place
     if not place or collection_path == TESTS or not collection_path.is_relative_to(TESTS):
         return None
@@ -193,7 +193,7 @@ def quiet_kernel() -> Iterator[None]:
 
 @pytest.hookimpl(hookwrapper=True)  # type: ignore[misc]
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, None]:
-    """How to run a test again that has failed."""
+    """Adds to a failure the command that runs the test again."""
     report = (yield).get_result()
     if report.failed:
         seed = f" --seed {item.config.option.seed}" if "rng" in getattr(item, "fixturenames", ()) else ""

@@ -16,7 +16,7 @@ $(LOADED): $(TESTS)/%.so: tests/support/%.c
 $(LOADED): ALONE += -Werror -fPIC -shared
 $(LOADED): LIBS = -ldl
 
-# What needs no device is built once more, so that undefined behaviour ends the test.
+# Tests without a device are built once more, so that undefined behaviour ends the test.
 UNDEFINED = -fsanitize=undefined,bounds-strict -fno-sanitize-recover=all
 checked = $(patsubst %.c,$(TESTS)/checked/%.o,$(1))
 UNIT_PARTS = ping-sr-0/cm_events.c $(addprefix ping-sr-1/,connect_info.c connect_info_wire.c) \

@@ -53,12 +53,13 @@ define put
 @$(foreach one,$(1),install -D -m $(word 1,$(subst :, ,$(one))) -t "$(DESTDIR)$(PREFIX)/$(word 2,$(subst :, ,$(one)))" $(word 3,$(subst :, ,$(one))) &&) :
 endef
 
-# What depends on it is made anew.
+# Targets that depend on it are always made anew.
 FORCE:
 .PHONY: FORCE
 
 # For scripts: the words of a variable.
 print-%: ; @echo $($*)
 
-# Which object needs which header: of no use to a goal that only prints. A copy of the tree in build/ has its own.
+# The headers that each object needs, which a goal that only prints does not use. A copy of the tree in build/ has its
+# own.
 -include $(if $(filter print-%,$(MAKECMDGOALS)),,$(shell find $(BUILD) \( -path '$(BUILD)/*/build' -o -path $(BUILD)/foreign \) -prune -o -name '*.d' -print 2>/dev/null))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Where programs run that need an RDMA device: in a guest of the lab, or on this machine's own device.
+"""The place for programs that need an RDMA device: a guest of the lab, or this machine's own device.
 
 Place: used by bench/ and tests/. Contract: nothing but the environment decides.
 """

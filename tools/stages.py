@@ -25,7 +25,7 @@ def without_make() -> dict[str, str]:
 
 
 def make(*words: str) -> str:
-    """What make prints."""
+    """Returns the output of make."""
     command = ["make", "--no-print-directory", "--silent", *words]
     return subprocess.run(command, cwd=TOP, env=without_make(), check=True, stdout=subprocess.PIPE, text=True).stdout
 
@@ -63,7 +63,7 @@ class NotBuilt(SystemExit):
 
 
 def _described(stage: str) -> dict[str, Any]:
-    """What its client says."""
+    """Returns the description of the stage by its client."""
     command = [str(TOP / folder(stage) / "client"), "--describe"]
     said = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, timeout=60).stdout)
     assert isinstance(said, dict)
@@ -72,7 +72,7 @@ def _described(stage: str) -> dict[str, Any]:
 
 @cache
 def facts() -> dict[str, dict[str, Any]]:
-    """What all stages say. They are asked once after they have been built. Raises NotBuilt."""
+    """Returns the descriptions of all stages, which are asked once after each build. Raises NotBuilt."""
     names = sorted(file.parent.name for pattern in ("*-*/stage.c", "beyond/*/stage.c") for file in TOP.glob(pattern))
     clients = [TOP / folder(name) / "client" for name in names]
     if missing := [str(client.relative_to(TOP)) for client in clients if not client.exists()]:

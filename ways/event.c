@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Sleeps in ibv_get_cq_event(3) alone, as perftest does with -e, unless the wait has a time limit. One
- * system call less for each sleep than ping-sr-3/completions.c; but neither a keepalive nor the news
- * that the peer is gone ends the sleep.
+ * Sleeps in ibv_get_cq_event(3) alone, as perftest does with -e, unless the wait has a time limit.
+ * This takes one system call less for each sleep than ping-sr-3/completions.c; but neither a
+ * keepalive nor the news that the peer is gone ends the sleep.
  */
 #include <errno.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Sleeps in io_uring_enter(2) until the completion channel or the connection is readable: for programs
- * whose loop is an io_uring already. ibv_get_cq_event(3) still reads the channel, because only it knows
- * which CQ an event is of. Built if liburing is there.
+ * Sleeps in io_uring_enter(2) until the completion channel or the connection is readable. This is
+ * for programs whose loop is an io_uring already. ibv_get_cq_event(3) still reads the channel,
+ * because only it knows which CQ an event is of. Built if liburing is there.
  */
 #if __has_include(<liburing.h>)
 #include <errno.h>
@@ -16,7 +16,7 @@
 struct ring {
 	struct our_comp_channel channel;
 	struct io_uring ring;
-	int fds[2]; /* of the channel, and of the connection or -1 */
+	int fds[2]; /* the channel's, and the connection's or -1 */
 };
 
 /* A request ends when its descriptor is readable; it goes to the kernel with the next wait. */
@@ -69,7 +69,7 @@ static void destroy_cq(struct our_control *control)
 	free(ring);
 }
 
-/* Takes the answers, and asks again. Returns whether the channel is readable. */
+/* Takes the results, and makes the requests again. Returns whether the channel is readable. */
 static bool take_answers(struct ring *ring)
 {
 	struct io_uring_cqe *cqe;

@@ -9,7 +9,7 @@
 
 #include "ways/ways.h"
 
-#define NAP_NS 50000 /* and as much again, at most: the kernel's timer slack, prctl(2) */
+#define NAP_NS 50000 /* the kernel may add as much: its timer slack, prctl(2) */
 
 /* Polls until a completion comes. If the wait has to end, polls the CQ once more before that. */
 static int poll_with(struct our_control *control, void (*pause_once)(void))
@@ -36,7 +36,7 @@ static void nap(void)
 {
 	const struct timespec time = { .tv_nsec = NAP_NS };
 
-	clock_nanosleep(CLOCK_MONOTONIC, 0, &time, NULL); /* a signal may end it: looked at next */
+	clock_nanosleep(CLOCK_MONOTONIC, 0, &time, NULL); /* a signal may end the nap early */
 }
 
 static int await_yielding(struct our_control *control)

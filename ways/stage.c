@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Every way to wait for completions, in one program: ping-sr-2 with the way that --completions names.
- * See program/stage.h.
+ * All ways to wait for completions, in one program: ping-sr-2 with the way that --completions
+ * names. See program/stage.h.
  */
 #include "ping-sr-0/ping.h"
 #include "ping-sr-1/connect_info.h"
@@ -82,5 +82,5 @@ const struct our_stage our_stage = {
 	.server_program = &our_ping_server_program,
 	.options = { way_options, our_keepalive_options },
 	.server_options = { our_client_limits_options, our_max_clients_options },
-	.sleeps = true, /* unless --completions says otherwise */
+	.sleeps = true, /* by default: see --completions */
 };

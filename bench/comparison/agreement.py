@@ -28,19 +28,19 @@ class Agreement:
 
 
 def apart(one: Estimate, other: Estimate) -> bool:
-    """Whether the intervals do not overlap."""
+    """Returns whether the intervals do not overlap."""
     return one.low > other.high or other.low > one.high
 
 
 def contradict(one: Estimate, other: Estimate) -> bool:
-    """Whether two conclusions differ: 'less' and 'more' always do; 'the same' differs from them only if the intervals
+    """Returns whether two conclusions differ: 'less' and 'more' always do; 'the same' differs from them only if the intervals
     do not overlap."""
     words = {verdict(one), verdict(other)}
     return words == {"less", "more"} or (len(words) == 2 and apart(one, other))
 
 
 def compare(first: Results, second: Results) -> Agreement:
-    """Ratios of a machine that was not quiet are not compared."""
+    """Compares two results. Leaves out ratios of a machine that was not quiet."""
     found = Agreement()
     noisy = bool(restless(first) or restless(second))
     left, right = ratios(first), ratios(second)
@@ -68,7 +68,7 @@ def compare(first: Results, second: Results) -> Agreement:
 
 
 def say(one: Agreement, names: tuple[str, str]) -> list[str]:
-    """The text for people."""
+    """Returns the text for people."""
     if not one.both and not one.open:
         return [f"{names[0]} and {names[1]} have nothing in common."]
     told = (

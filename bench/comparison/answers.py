@@ -30,16 +30,16 @@ class Answer:
     notes: list[str] = field(default_factory=list)
     columns: list[str] = field(default_factory=list)
     rows: list[tuple[str, list[Figure | str | None]]] = field(default_factory=list)
-    bounds: Bounds | None = None  # of the picture of ways to wait
+    bounds: Bounds | None = None  # for the picture of ways to wait
     load: int = 0  # the load of its round trips
-    reach: float | None = None  # what one connection that sleeps carries, if sleeping is cheaper as far as that
-    what: str = ""  # the title of the first column
+    reach: float | None = None  # the load that one sleeping connection carries, if sleeping is cheaper up to there
+    what: str = ""  # title of the first column
     plots: tuple[int, ...] = ()  # the columns that have a small picture
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table: of which point of a way, and which figure."""
+    """A column of a table: a point of a way, and one of its figures."""
 
     title: str
     point: Callable[[str], Point]
@@ -62,7 +62,7 @@ class Screens:
         self.points = {one.point for one in results.samples if one.link == link}
 
     def figure(self, point: Point, measure: Measure, unit: str = "", most: float = 0.0) -> Figure | None:
-        """A figure of a point, if it was measured and, at a load, kept."""
+        """Returns a figure of a point, if it was measured and, at a load, kept."""
         if point.load > IDLE and not kept(self.results, self.link, point):
             return None
         one = estimate(self.results, self.link, point, measure)
@@ -78,11 +78,11 @@ class Screens:
         return self.figure(point, cpu_us(self.results), "µs")
 
     def notes(self) -> list[str]:
-        """What has to be known before the figures are read."""
+        """Returns notes to read before the figures."""
         return [note for note in (few_rounds(self.results), disturbed(self.results, self.link)) if note]
 
     def waits(self) -> Answer:
-        """Ways to wait, on one connection, at several loads."""
+        """Returns the screen of ways to wait, on one connection, at several loads."""
         ways = [way for way in WAYS if any(point.way == way for point in self.points)]
         load, found = common_load(self.results, self.link, ways), bounds(self.results, self.link)
         clauses = [say_cheaper(self.results, self.link, found), say_faster(self.results, self.link, load)]
@@ -107,7 +107,7 @@ class Screens:
         return answer
 
     def crowd(self, way: str) -> Answer:
-        """One server with more and more clients."""
+        """Returns the screen of one server with more and more clients."""
         points = sorted(one for one in self.points if one.way == way and not one.load and one.size == 64)
         points.sort(key=lambda one: one.clients)
         answer = Answer(f"One server ({way}) and its clients, flat out, 64-byte messages", "", self.notes())
@@ -122,7 +122,7 @@ class Screens:
         return answer
 
     def together(self, points: list[Point]) -> Answer:
-        """Several connections that sleep, beside one that polls, at the same load."""
+        """Returns the screen of several connections that sleep, beside one that polls, at the same load."""
         count = points[0].clients
         sleeping = {point.load * count: point for point in sorted(points) if point.clients == count}
         title = say_together(beside_polling(self.results, self.link, sleeping), count, max(sleeping))
@@ -141,7 +141,7 @@ class Screens:
         return one.rounds if one else 0
 
     def say_crowd(self, points: list[Point]) -> str:
-        """What the most clients change, beside the fewest."""
+        """Says how the most clients differ from the fewest."""
         if len(points) < 2:
             return "This run cannot tell what more clients cost."
         few, many = points[0], points[-1]
@@ -162,7 +162,7 @@ class Screens:
         return f"With {many.clients} clients {joined.join(clauses)}."
 
     def every_way(self, ways: list[str]) -> Answer:
-        """All ways to wait on one connection; which are the best is told if they are not all."""
+        """Returns the screen of all ways to wait on one connection; names the best, if they are not all."""
         loads = sorted({point.load for point in self.points if point.way in ways and point.load and point.clients == 1})
         wanted: list[Column] = []
         for load in [*loads, 0]:
@@ -186,7 +186,7 @@ class Screens:
         return answer
 
     def others(self) -> Answer:
-        """Programs that are no ladder of loads: which has the shortest round trip, or moves the most."""
+        """Returns the screen of programs without a ladder of loads: which has the shortest round trip, or moves the most."""
         streams = any("mb_per_second" in one.figures and one.figures.get("p50_us") is None for one in self.results.samples)
         measure, unit = (plain("mb_per_second"), "") if streams else (plain("p50_us"), "µs")
         sizes = sorted({one.size for one in self.points if not one.load and one.clients == 1})
@@ -205,7 +205,7 @@ class Screens:
         return answer
 
     def say_best(self, ways: list[str], sizes: list[int], measure: Measure, most: bool) -> str:
-        """Which of them is the best with the largest messages, if a test against each other one says so."""
+        """Names the best with the largest messages, if tests against all others show it."""
         size = sizes[-1] if sizes else 64
         values = {way: series(self.results, self.link, Point(way, 0, size), measure) for way in ways}
         values = {way: found for way, found in values.items() if found}
@@ -241,19 +241,19 @@ def answers(results: Results, link: str) -> list[Answer]:
 
 
 def marks(answer: Answer) -> list[list[bool]]:
-    """For each row, which of its cells may be the best of their columns."""
+    """Returns for each row the cells that may be the best of their columns."""
     columns = [[cells[n] if isinstance(cells[n], Figure) else None for _, cells in answer.rows] for n in range(len(answer.columns))]
     flags = [best(column) for column in columns]  # type: ignore[arg-type]
     return [[flags[n][row] for n in range(len(answer.columns))] for row in range(len(answer.rows))]
 
 
 def cell_text(cell: Figure | str | None) -> str:
-    """A cell of the table."""
+    """Returns a cell of the table."""
     return cell.text if isinstance(cell, Figure) else cell or "-"
 
 
 def text(answer: Answer, results: Results, link: str) -> list[str]:
-    """The same for the terminal."""
+    """Returns the screen as text for the terminal."""
     rows = [[answer.what, *answer.columns], *([name, *map(cell_text, cells)] for name, cells in answer.rows)]
     widths = [max(len(row[n]) for row in rows) for n in range(len(rows[0]))]
     table = ["  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows]

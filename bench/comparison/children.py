@@ -37,7 +37,7 @@ class Child:
         return self.process.pid
 
     def said(self) -> str:
-        """The end of its stderr, or if stderr is empty of its stdout, as one line."""
+        """Returns the end of its stderr, or of its stdout if stderr is empty, as one line."""
         for file in (self.err, self.out):
             lines = [line for line in file.read_text(errors="replace").splitlines() if line.strip()]
             if lines:
@@ -72,7 +72,7 @@ class Children:
         return child
 
     def wait(self, child: Child, seconds: float, ending: bool = False) -> bool:
-        """Whether it ends within this time. This wait does not react to `stop`."""
+        """Returns whether it ends within this time. This wait does not react to `stop`."""
         if child.status is not None:
             return True
         stop = [] if ending or self.stop is None else [self.stop]
@@ -94,7 +94,7 @@ class Children:
         return True
 
     def tell(self, child: Child, number: int = signal.SIGINT) -> None:
-        """Sends a signal if it still runs. It was not waited for yet, so no other process can have its pid."""
+        """Sends a signal if it still runs. We have not waited for it yet, so no other process can have its pid."""
         if child.status is None:
             os.kill(child.pid, number)
 

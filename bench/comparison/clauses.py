@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The clauses of the report's first screen: which way costs less when, which is faster, what is good for what.
+"""The clauses of the report's first screen: which way costs less at which load, which is faster, and when to use each.
 
 Place: below answers.py. Contract: a clause rests on a test, of ratios of the same rounds; without one it is empty, or
 says that this run cannot tell.
@@ -30,14 +30,14 @@ class Bounds:
 
 
 def tested(words: list[tuple[int, str]]) -> Bounds:
-    """What tests at rising loads bound: each one up to `low` says less, each one from `high` on more."""
+    """Returns bounds from tests at rising loads: each one up to `low` says less, each one from `high` on more."""
     below = [load for n, (load, word) in enumerate(words) if all(w == "less" for _, w in words[: n + 1])]
     above = [load for n, (load, word) in enumerate(words) if all(w == "more" for _, w in words[n:])]
     return Bounds(float(below[-1]) if below else None, float(above[0]) if above else None)
 
 
 def beside_polling(results: Results, link: str, sleeping: dict[int, Point]) -> Bounds:
-    """A test of the CPU a message at each load that polling on one connection has kept."""
+    """Tests the CPU per message at each load that polling on one connection has kept."""
     words = []
     for load, point in sorted(sleeping.items()):
         if kept(results, link, Point(POLLING, load)):
@@ -47,7 +47,7 @@ def beside_polling(results: Results, link: str, sleeping: dict[int, Point]) -> B
 
 
 def bounds(results: Results, link: str) -> Bounds:
-    """The break-even of one connection, by those tests and the interval of the crossing."""
+    """Returns the break-even of one connection, by those tests and the interval of the crossing."""
     found = beside_polling(results, link, {load: Point(SLEEPING, load) for load in loads_of(results, link, SLEEPING)})
     even = break_even(results, link)
     if found.low is not None and found.high is not None and even.load:
@@ -56,13 +56,13 @@ def bounds(results: Results, link: str) -> Bounds:
 
 
 def carried(results: Results, link: str) -> Estimate | None:
-    """What one connection that sleeps gets through flat out, messages a second."""
+    """Returns the most messages a second of one connection that sleeps."""
     one = estimate(results, link, Point(SLEEPING), plain("rate"))
     return one if one and Figure(one).sure else None
 
 
 def say_cheaper(results: Results, link: str, found: Bounds) -> str:
-    """Which way costs less CPU when."""
+    """Says which way costs less CPU at which load."""
     reach = carried(results, link)
     if found.low is not None and reach and found.low > reach.high:
         return f"Up to {two(reach.value)} messages a second, all that one sleeping connection carries, sleeping costs less CPU"
@@ -78,7 +78,7 @@ def say_cheaper(results: Results, link: str, found: Bounds) -> str:
 
 
 def say_together(found: Bounds, count: int, most: int) -> str:
-    """Whether `count` sleeping connections cost less CPU than one that polls; most: the highest load."""
+    """Says whether `count` sleeping connections cost less CPU than one that polls; most: the highest load."""
     less = f"{count} sleeping connections together cost less CPU than one that polls"
     if found.low is None and found.high is None:
         return f"This run cannot tell whether {less}."
@@ -89,7 +89,7 @@ def say_together(found: Bounds, count: int, most: int) -> str:
 
 
 def say_faster(results: Results, link: str, load: int) -> str:
-    """How much faster polling answers, and what it takes for that; empty if no test says so."""
+    """Says how much faster polling answers, and at what cost; empty if no test shows it."""
     times = []
     for at in (load, 0):
         pair = (series(results, link, Point(way, at), plain("p50_us")) for way in (SLEEPING, POLLING))
@@ -104,7 +104,7 @@ def say_faster(results: Results, link: str, load: int) -> str:
 
 
 def common_load(results: Results, link: str, ways: list[str]) -> int:
-    """The highest load, up to an easy one, that each way has kept; 0: none."""
+    """Returns the highest load, up to an easy one, that each way has kept; 0: none."""
     shared = [set(loads_of(results, link, way)) for way in ways]
     loads = sorted(set.intersection(*shared)) if shared else []
     good = [load for load in loads if IDLE < load <= EASY and all(kept(results, link, Point(way, load)) for way in ways)]
@@ -112,7 +112,7 @@ def common_load(results: Results, link: str, ways: list[str]) -> int:
 
 
 def best_for(results: Results, link: str, found: Bounds) -> dict[str, str]:
-    """What each way is good for, as far as it was tested."""
+    """Says when to use each way, as far as tests show it."""
 
     def less(way: str, other: str, load: int, figure: Measure, than: float = 1.0) -> bool:
         one = ratio(series(results, link, Point(way, load), figure), series(results, link, Point(other, load), figure))
@@ -172,7 +172,7 @@ def failed(results: Results) -> str:
 
 
 def caveat(results: Results, link: str) -> str:
-    """Where it was measured, in one sentence."""
+    """Says in one sentence where the measurement ran."""
     place = results.environment
     machine = ", ".join(
         text

@@ -23,7 +23,7 @@ RESTLESS = 1.5
 
 
 def number(value: float) -> str:
-    """Three digits, and thousands with commas."""
+    """Formats a number with three digits, and thousands with commas."""
     if value == 0 or not math.isfinite(value):
         return "0"
     digits = 2 - math.floor(math.log10(abs(value)))
@@ -31,7 +31,7 @@ def number(value: float) -> str:
 
 
 def shown(one: Estimate | None, unit: str = "") -> str:
-    """A median with its interval."""
+    """Formats a median with its interval."""
     if one is None:
         return "not measured"
     if one.rounds < 2:
@@ -50,7 +50,7 @@ class BreakEven:
 
 
 def crossing(ratios: list[tuple[int, float]]) -> float | None:
-    """The load at which the ratio sleeping / polling rises above 1. The line between two points is straight if both
+    """Returns the load at which the ratio sleeping / polling rises above 1. The line between two points is straight if both
     axes are logarithmic."""
     for (load, below), (next_load, above) in zip(ratios, ratios[1:]):
         if below < 1 <= above:
@@ -60,13 +60,13 @@ def crossing(ratios: list[tuple[int, float]]) -> float | None:
 
 
 def loads_of(results: Results, link: str, way: str) -> list[int]:
-    """The rates that were offered, without those that have no limit."""
+    """Returns the offered rates, without those that have no limit."""
     found = {one.point.load for one in results.samples if one.link == link and one.point == Point(way, one.point.load)}
     return sorted(load for load in found if load)
 
 
 def break_even(results: Results, link: str, sleeping: str = SLEEPING, polling: str = POLLING) -> BreakEven:
-    """The machine's CPU time for a message, by offered load; each round has its own crossing. A load at which polling
+    """Compares the machine's CPU time for a message, by offered load; each round has its own crossing. A load at which polling
     did not reach the offered rate is left out; one at which sleeping did not reach it counts with the cost that it had."""
     loads = [load for load in loads_of(results, link, sleeping) if kept(results, link, Point(polling, load))]
     figure = cpu_us(results)
@@ -111,12 +111,12 @@ def say_break_even(one: BreakEven) -> str:
 
 
 def ways_of(results: Results, link: str) -> list[str]:
-    """In the order in which they were measured."""
+    """Returns the ways, in the order in which they were measured."""
     return list(dict.fromkeys(one.point.way for one in results.samples if one.link == link))
 
 
 def losses(results: Results, link: str) -> list[str]:
-    """The points that did not reach the offered rate: their CPU is that of a lower rate."""
+    """Returns the points that did not reach the offered rate: their CPU is that of a lower rate."""
     found = []
     for point in sorted({one.point for one in results.samples if one.link == link and one.point.load}):
         rate = estimate(results, link, point, plain("rate"))

@@ -15,7 +15,7 @@ import subprocess
 from .children import Child, Children
 
 EVENTS = ("cycles", "instructions", "cache-misses")
-CLOCK = "duration_time"  # from perf: the nanoseconds in which it counted
+CLOCK = "duration_time"  # in perf's output: the nanoseconds in which it counted
 LIMIT_S = 20.0
 
 

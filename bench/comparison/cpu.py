@@ -55,7 +55,7 @@ class Snapshot:
 
 @dataclass(frozen=True)
 class Share:
-    """What a process used in an interval: CPUs (1 is one whole CPU), and context switches per second."""
+    """The use by a process in an interval: CPUs (1 is one whole CPU), and context switches per second."""
 
     cpus: float
     user_cpus: float
@@ -195,7 +195,7 @@ def between(first: Snapshot, last: Snapshot, names: dict[int, str], cpus: int) -
 
 
 def steadiness(times: int = 20) -> float:
-    """How much longer a fixed piece of work takes on average than at best: 1 if no other process uses these CPUs. This
+    """Measures how much longer a fixed piece of work takes on average than at best: 1 if no other process uses these CPUs. This
     shows a hypervisor that takes CPU time away, which no account of this machine does."""
     took = []
     sum(range(20000))  # once before: an emulator has to translate new code first

@@ -43,9 +43,9 @@ class Packages:
 
 
 def packages(powercap: Path = POWERCAP) -> tuple[Packages, str]:
-    """The packages that can be read, and which they are; or none, and why: most kernels let only root read them."""
+    """Returns the readable packages, and their names; or none, and the reason: most kernels let only root read them."""
     try:
-        zones = [(folder, (folder / "name").read_text().strip()) for folder in sorted(powercap.glob("intel-rapl:*"))]  # AMD's, too
+        zones = [(folder, (folder / "name").read_text().strip()) for folder in sorted(powercap.glob("intel-rapl:*"))]  # also for AMD
         folders = [folder for folder, name in zones if name.startswith("package-")]
         found = Packages(tuple(folders), tuple(int((folder / "max_energy_range_uj").read_text()) for folder in folders))
         found.read()

@@ -16,7 +16,7 @@ from .statistics import Estimate, cpu_us, estimate, kept, plain
 from .store import Results
 from .words import two
 
-AIM = 0.15  # the error that we aim at
+AIM = 0.15  # the error that we aim for
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Row:
 
     @property
     def error(self) -> float:
-        """0.1: the prediction is a tenth too high."""
+        """Returns the error: 0.1 if the prediction is a tenth too high."""
         return self.predicted / self.measured.value - 1
 
 
@@ -41,7 +41,7 @@ def law_of(results: Results, link: str) -> law.Law | None:
 
 
 def rows(results: Results, link: str) -> list[Row]:
-    """All that was predicted and measured. Idle, one message a second, is too rare to have a cost."""
+    """Returns all that was predicted and measured. One message a second is too rare to have a cost."""
     known, found = law_of(results, link), []
     points = sorted({one.point for one in results.samples if one.link == link}) if known else []
     for point in points:
@@ -56,7 +56,7 @@ def rows(results: Results, link: str) -> list[Row]:
 
 
 def say(results: Results, link: str) -> list[str]:
-    """How good the predictions were, in words."""
+    """Says how good the predictions were."""
     found, known = rows(results, link), law_of(results, link)
     if not found or known is None:
         return []
@@ -73,7 +73,7 @@ def say(results: Results, link: str) -> list[str]:
 
 
 def table(results: Results, link: str) -> str:
-    """The same as HTML."""
+    """Returns the table as HTML."""
     head = "".join(f"<th>{name}</th>" for name in ("point", "figure", "predicted (µs)", "measured (µs)", "error"))
     body = ""
     for row in rows(results, link):

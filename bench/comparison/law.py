@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The law behind the curve: what each way to wait costs at a load, from primitives that were measured without any load.
+"""The law behind the curve: predicts the cost of each way to wait at a load, from primitives that were measured without any load.
 
 Place: below page.py and bench/predict; bench/law.md derives it. Contract: arithmetic on microseconds and messages a
 second. Nothing here reads a sample of a load, so a prediction and a measurement are independent.
@@ -18,14 +18,14 @@ Points = tuple[tuple[float, float], ...]
 
 @dataclass(frozen=True)
 class Primitives:
-    """What bench/primitives prints of both ways, or the medians of several such lines. Points: by the period of messages, in us; the
+    """A line of bench/primitives, or the medians of several. Points: by the period of messages, in us; the
     first is that of messages there and back without a pause, of which one way is a half."""
 
     cpus: int
-    wake_up_us: float  # as ping-sr-5 measures it
+    wake_up_us: float  # the cost of a wake-up, as ping-sr-5 measures it
     polled_us: float  # CPU time of a message there and back without a pause, if both ends poll
-    visible: Points  # from the post until a receiver that polls has the message
-    reached: Points  # likewise if both ends sleep
+    visible: Points  # time from the post until a receiver that polls has the message
+    reached: Points  # the same if both ends sleep
     busy: Points  # CPU time of such a message, with the timer that ends the poster's sleep
 
 
@@ -46,7 +46,7 @@ def read(told: list[dict[str, Any]]) -> Primitives | None:
 
 
 def between(points: Points, x: float) -> float:
-    """The value at x: on straight lines over log x; beyond the first and last point, theirs."""
+    """Returns the value at x: on straight lines over log x; beyond the first and last point, the value there."""
     if x <= points[0][0]:
         return points[0][1]
     for (a, low), (b, high) in zip(points, points[1:]):
@@ -57,7 +57,7 @@ def between(points: Points, x: float) -> float:
 
 @dataclass(frozen=True)
 class Cost:
-    """Of one message there and back: CPU time of the machine, and the median round trip; in us. rate: what is reached."""
+    """The cost of one message there and back: CPU time of the machine, and the median round trip; in us. rate: the rate reached."""
 
     cpu_us: float
     trip_us: float
@@ -72,7 +72,7 @@ class Law:
 
     @property
     def pollers(self) -> int:
-        """CPUs that two programs keep busy which poll all the time."""
+        """Returns the CPUs that two programs keep busy if they poll all the time."""
         return min(POLLERS, self.known.cpus)
 
     @property
@@ -81,7 +81,7 @@ class Law:
         return self.known.busy[0][1]
 
     def colder(self, gap: float) -> float:
-        """How much longer a message takes one way because its code has not run for so long."""
+        """Returns the additional time of a message one way after a gap, in which its code has not run."""
         return max(0.0, between(self.known.visible, gap) - self.known.visible[0][1])
 
     def polling(self, load: float) -> Cost:
@@ -135,7 +135,7 @@ class Law:
         return max(self.answer_us, self.known.reached[0][1] + self.known.visible[0][1])
 
     def of(self, way: str, load: float) -> Cost | None:
-        """Of a program of the ladder; None: the law does not speak of it."""
+        """Returns the prediction for a program of the ladder; None: the law has none."""
         if way == "ping-sr-2":
             return self.polling(load)
         if way in ("ping-sr-3", "ping-sr-4"):

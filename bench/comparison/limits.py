@@ -110,7 +110,7 @@ def figure(results: Results, name: str) -> Callable[[Sample], float | None]:
 
 
 def check(results: Results, limit: Limit, link: str) -> Outcome:
-    """The ratio, round by round."""
+    """Computes the ratio, round by round."""
     sides = [one.point for one in (limit.left, limit.right) if one and one.figure != "rate"]
     measured = {sample.point for sample in results.samples if sample.link == link}
     if not measured.issuperset(one.point for one in (limit.left, limit.right) if one):
@@ -130,13 +130,13 @@ def check(results: Results, limit: Limit, link: str) -> Outcome:
 
 
 def check_all(results: Results, limits: list[Limit]) -> list[Outcome]:
-    """On every link."""
+    """Checks a limit on every link."""
     links = list(dict.fromkeys(sample.link for sample in results.samples)) or ["none"]
     return [check(results, limit, link) for limit in limits for link in links]
 
 
 def describe(one: Outcome) -> str:
-    """A line for people."""
+    """Returns a line for people."""
     words = {
         "passed": "FAILED: it is so",
         "kept": "ok: it is not so",
@@ -149,12 +149,12 @@ def describe(one: Outcome) -> str:
 
 
 def targets(results: Results) -> list[Outcome]:
-    """Our own limits that were measured."""
+    """Returns our own limits that were measured."""
     return [one for one in check_all(results, [parse(text) for text in TARGETS]) if one.kind != "unknown"]
 
 
 def describe_target(one: Outcome) -> str:
-    """A line of the report."""
+    """Returns a line of the report."""
     word = {"passed": "missed", "kept": "reached", "unsure": "too noisy to tell", "slow": "the rate was not kept"}[one.kind]
     wanted = one.limit.text.replace(" > ", " <= ").replace(" < ", " >= ")
     ratio = f" (left by right: {one.ratio.value:.3f}, {one.ratio.low:.3f} to {one.ratio.high:.3f})" if one.ratio else ""
@@ -162,7 +162,7 @@ def describe_target(one: Outcome) -> str:
 
 
 def junit(outcomes: list[Outcome]) -> bytes:
-    """One test case for each limit and link."""
+    """Returns one test case for each limit and link."""
     bad = [one for one in outcomes if one.kind in BAD]
     suite = ElementTree.Element("testsuite", name="bench/compare", tests=str(len(outcomes)), failures=str(len(bad)))
     for one in outcomes:

@@ -29,17 +29,17 @@ GIVE_UP = 3  # failures of a point in a row
 
 
 def say(text: str) -> None:
-    """Progress goes to stderr."""
+    """Prints progress on stderr."""
     print(f"compare: {text}", file=sys.stderr, flush=True)
 
 
 def clock(seconds: float) -> str:
-    """A time as minutes and seconds."""
+    """Formats a time as minutes and seconds."""
     return f"{int(seconds) // 60}:{int(seconds) % 60:02}"
 
 
 def primitives(link: place.Link) -> dict[str, object] | None:
-    """What a poll, a message and a wake-up cost on a link: bench/primitives.c; None if it cannot be measured."""
+    """Measures the cost of a poll, a message and a wake-up on a link: bench/primitives.c; None if it cannot."""
     found: dict[str, object] = {"link": link.name}
     try:
         for way in ("polled", "asleep") if shutil.which(PRIMITIVES) else ():
@@ -67,7 +67,7 @@ class Session:
         store.append(self.file, kind, value)
 
     def todo(self) -> list[tuple[place.Link, Point]]:
-        """The points that can be run here. Each way that cannot be run is named once."""
+        """Returns the points that can be run here. Names each way that cannot, once."""
         gone = {point.way: WAYS[point.way].missing() for point in self.plan.points}
         if isinstance(self.runner, remote.RemoteRunner):
             gone = {way: "" if remote.possible(way) else "it cannot be run through a launcher" for way in gone}
@@ -83,23 +83,23 @@ class Session:
         ]
 
     def left(self) -> float:
-        """The seconds that are left of the plan's time."""
+        """Returns the seconds that are left of the plan's time."""
         return self.plan.minutes * 60 - (time.monotonic() - self.begun)
 
     def expected(self, todo: list[tuple[place.Link, Point]], done: int) -> float:
-        """The seconds that the rest of a round will take. A point that has not run yet is taken to need as long as the
+        """Estimates the seconds for the rest of a round. A point that has not run yet is taken to need as long as the
         others."""
         mean = sum(self.cost.values()) / len(self.cost) if self.cost else self.plan.window + 1.5
         return sum(self.cost.get((link.name, point), mean) for link, point in todo[done:])
 
     def over(self, number: int) -> bool:
-        """Whether the round may be left incomplete. The first round is always measured. The rounds that a conclusion
+        """Returns whether the round may be left incomplete. The first round is always measured. The rounds that a conclusion
         needs may take up to twice the time, because a busy machine is slower."""
         enough = number - self.first_round >= self.plan.least
         return number > self.first_round and self.left() < (0 if enough else -self.plan.minutes * 60)
 
     def one(self, link: place.Link, point: Point, number: int) -> None:
-        """One run. If it fails, the failure is recorded, and the measurement continues."""
+        """Makes one run. If it fails, records the failure, and the measurement continues."""
         begun = time.monotonic()
         if not isinstance(self.runner, remote.RemoteRunner):
             self.note("steadiness", cpu.steadiness())

@@ -14,7 +14,7 @@ from typing import Any
 Figures = dict[str, float]
 
 
-ENOUGH = 10000  # messages: of fewer, the slowest in a thousand is a handful
+ENOUGH = 10000  # messages: with fewer, the slowest thousandth is only a handful
 
 
 class Unreadable(ValueError):

@@ -84,7 +84,7 @@ def table(results: Results, link: str) -> str:
 
 
 def environment(results: Results) -> str:
-    """Machine, versions, command lines, what is missing or failed."""
+    """Returns machine, versions, command lines, and anything missing or failed."""
     rows = []
     for name, value in [*results.environment.items(), *results.options.items()]:
         text = value if isinstance(value, str) else json.dumps(value)
@@ -139,7 +139,7 @@ def bar(cell_: Figure | str | None, most: float, colour: str) -> str:
 
 
 def answer_table(answer: Answer) -> str:
-    """The table of the first screen. Bold: none of the column is less for sure."""
+    """Returns the table of the first screen. A bold figure: none of its column is less for sure."""
     colours = dict(zip(WAYS.values(), picture.COLOURS))
     head = "".join(f"<th>{escape(title)}</th>" for title in [answer.what, *answer.columns])
     body, flags = "", answers.marks(answer) if answer.bounds else []
@@ -159,7 +159,7 @@ def answer_table(answer: Answer) -> str:
 
 
 def drawn(results: Results, link: str, answer: Answer) -> str:
-    """The picture, large and for a phone, or small ones, with what their signs mean."""
+    """Returns the picture, large and for a phone, or small ones, with a legend."""
     note = "A point is the median of the rounds, the bar on it where the median of other rounds would lie (95 %). "
     small = plots.draw(answer)
     if small:
@@ -174,7 +174,7 @@ def drawn(results: Results, link: str, answer: Answer) -> str:
 
 
 def first_screen(results: Results, link: str, answer: Answer, alone: bool) -> str:
-    """The answer, what it rests on, a table, a picture."""
+    """Returns the answer, its basis, a table, a picture."""
     where = "" if alone else f"{label(results)} {link}: "
     notes = "".join(f'<p class="note">{escape(note)}</p>' for note in answer.notes)
     parts = [f'<p class="over">{escape(where + answer.about)}</p><h1>{escape(answer.title)}</h1>{notes}']
@@ -188,7 +188,7 @@ def fold(title: str, body: str) -> str:
 
 
 def folded(results: Results, links: list[str], alone: bool) -> str:
-    """All that is not on the first screen, of one file of results."""
+    """Returns the rest of the page, after the first screen, for one file of results."""
     of = "" if alone else f" ({label(results)})"
     told = conclusions(results)
     lines, aims = "", targets(results)

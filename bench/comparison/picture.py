@@ -49,7 +49,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Frame:
-    """Where values are drawn: from 1 message a second on, logarithmic, by CPUs from 0 on."""
+    """The area of the curves: from 1 message a second on, logarithmic, by CPUs from 0 on."""
 
     width: int
     height: int
@@ -71,7 +71,7 @@ class Frame:
 
 
 def curve(results: Results, link: str, way: str) -> list[Mark]:
-    """The marks of a way, from left to right; what is flat out comes last."""
+    """Returns the marks of a way, from left to right; flat out comes last."""
     screens, unsteady = Screens(results, link), bool(disturbed(results, link))
     found: list[Mark] = []
     for point in sorted(screens.points, key=lambda one: one.load or math.inf):
@@ -107,7 +107,7 @@ def axes(frame: Frame) -> list[str]:
 
 
 def strip(frame: Frame, answer: Answer, last: float) -> list[str]:
-    """Which way costs less, under the axis; hatched where that is not known."""
+    """Draws which way costs less, under the axis; hatched where that is not known."""
     known = answer.bounds
     assert known
     low, high = known.low or 1.0, known.high or last
@@ -166,7 +166,7 @@ def draw_predicted(frame: Frame, results: Results, link: str, way: str, colour: 
 
 
 def say(results: Results, link: str, way: str, load: int) -> list[str]:
-    """What is written at a curve: its name, its round trip, and what it carries, as far as they are known."""
+    """Returns the text at a curve: its name, its round trip, and its highest load, as far as they are known."""
     screens = Screens(results, link)
     lines = [WAYS[way]]
     for point, name in ((Point(way, load), "a round trip"), (Point(way), "flat out")):
@@ -185,7 +185,7 @@ def along(places: list[tuple[float, float]]) -> list[tuple[float, float]]:
 
 
 def place(frame: Frame, marks: list[Mark], size: tuple[float, float], full: list[Box], lines: list[tuple[float, float]]) -> Box:
-    """Where a label of this size goes: beside one of the marks, the last if possible, where it covers the least."""
+    """Finds the place of a label of this size: beside one of the marks, the last if possible, where it covers the least."""
     found: list[tuple[float, Box]] = []
     for n, one in enumerate(reversed(marks)):
         at = frame.x(one.rate), frame.y(one.cpus.value)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Describes where the measurement runs: links with their addresses and devices, and the kind of machine.
+"""Describes the place of the measurement: links with their addresses and devices, and the kind of machine.
 
 Place: below runner.py and measure.py. Contract: reads files and runs rdma(8); changes nothing.
 """
@@ -59,7 +59,7 @@ def links() -> list[Link]:
 
 
 def listening(port: int, with_cm: bool) -> bool:
-    """Whether the kernel lists a listener on the port, of the CM or of TCP."""
+    """Returns whether the kernel lists a listener on the port, of the CM or of TCP."""
     if with_cm:
         said = subprocess.run(["rdma", "resource", "show", "cm_id"], capture_output=True, text=True, check=False)
         return any("state LISTEN" in line and f":{port} " in line + " " for line in said.stdout.splitlines())
@@ -95,7 +95,7 @@ def driver(device: str) -> str:
 
 
 def emulation() -> str:
-    """Why absolute times have no meaning here; empty if they have."""
+    """Says why absolute times have no meaning here; empty if they have."""
     clock = first_line("/sys/devices/system/clocksource/clocksource0/current_clocksource")
     if "TCG" in processor() or ("QEMU" in first_line("/sys/class/dmi/id/sys_vendor") and clock != "kvm-clock"):
         return "the processor is emulated by QEMU (TCG)"
@@ -103,7 +103,7 @@ def emulation() -> str:
 
 
 def idle_states(cpus: Path = CPUS) -> list[tuple[str, int]]:
-    """Those that the first CPU may enter, with the time to leave each, in us."""
+    """Returns the idle states that the first CPU may enter, with the time to leave each, in us."""
     found = []
     for state in sorted(cpus.glob("cpu0/cpuidle/state*")):
         name, us = first_line(f"{state}/name"), first_line(f"{state}/latency")
@@ -113,7 +113,7 @@ def idle_states(cpus: Path = CPUS) -> list[tuple[str, int]]:
 
 
 def turbo(cpus: Path = CPUS) -> str:
-    """Whether the clock may exceed its nominal rate; empty if the kernel does not say."""
+    """Says whether the clock may exceed its nominal rate; empty if the kernel does not tell."""
     without, boost = first_line(f"{cpus}/intel_pstate/no_turbo"), first_line(f"{cpus}/cpufreq/boost")
     if not without + boost:
         return ""
@@ -121,7 +121,7 @@ def turbo(cpus: Path = CPUS) -> str:
 
 
 def unsteady(cpus: Path = CPUS) -> list[str]:
-    """What of the processor's power saving changes results, each with what ends it for a run, as root."""
+    """Returns the power saving of the processor that changes results, with the command for root that turns each off for a run."""
     said = []
     governor = first_line(f"{cpus}/cpu0/cpufreq/scaling_governor")
     if governor not in ("", "performance"):
@@ -136,7 +136,7 @@ def unsteady(cpus: Path = CPUS) -> list[str]:
 
 
 def describe(all_links: list[Link]) -> dict[str, object]:
-    """The environment, for the report."""
+    """Returns the environment, for the report."""
     reads: dict[str, Callable[[], str]] = {
         "kernel": platform.release,
         "distribution": lambda: platform.freedesktop_os_release().get("PRETTY_NAME", ""),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What is measured: groups of points, and how many of them with --quick, by default, and with --full.
+"""The plan of a measurement: groups of points, and how many of them with --quick, by default, and with --full.
 
 Place: below measure.py. Contract: samples of the same Point are comparable; a plan has each point once.
 """

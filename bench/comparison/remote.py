@@ -115,5 +115,5 @@ class RemoteRunner(Runner):
 
 
 def possible(way: str) -> bool:
-    """Whether a way can be run through a launcher."""
+    """Returns whether a way can be run through a launcher."""
     return way not in UNTOLD and WAYS[way].family in ("ours", "perftest", "pingpong")

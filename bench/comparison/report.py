@@ -17,7 +17,7 @@ from . import answers, limits, page, picture, store
 
 
 def write_pictures(all_results: list[store.Results], folder: Path) -> None:
-    """As SVG, and as PNG."""
+    """Writes the pictures as SVG, and as PNG."""
     converter = shutil.which("rsvg-convert")
     for n, results in enumerate(all_results, 1):
         for link in dict.fromkeys(one.link for one in results.samples):

@@ -40,7 +40,7 @@ class TooEarly(Exception):
 
 @dataclass
 class Pace:
-    """What earlier runs of a program have shown: when its transfer begins, and how long a message takes."""
+    """Results of earlier runs of a program: when its transfer begins, and how long a message takes."""
 
     settle: float = 0.4
     message: float = 0.0001
@@ -68,8 +68,8 @@ class Runner:
     limit: float
     server_launch: tuple[str, ...] = ()
     client_launch: tuple[str, ...] = ()
-    count: bool = field(default=False, init=False)  # whether to read the processor's counters
-    packages: Packages = field(default=Packages(), init=False)  # whose energy to read
+    count: bool = field(default=False, init=False)  # true: read the processor's counters
+    packages: Packages = field(default=Packages(), init=False)  # the packages whose energy to read
 
     def __post_init__(self) -> None:
         self.children = Children(self.folder)
@@ -80,7 +80,7 @@ class Runner:
         self.command_lines: dict[str, list[str]] = {}
 
     def wish(self, job: Job, pace: Pace) -> Wish:
-        """Another port for each run: the last one may still be in TIME_WAIT."""
+        """Returns the parameters of a run, with a new port: the last one may still be in TIME_WAIT."""
         self.port = self.port + 1 if self.port < 28000 else 18515
         seconds = (pace.settle + self.window + 0.5) * (1.0 if job.way.ends_by_signal else pace.longer)
         count = max(500, round(seconds / pace.message))
@@ -123,14 +123,14 @@ class Runner:
             if not self.children.wait(client, self.limit):
                 raise Hung(f"the client did not end within {self.limit:.0f} s")
             if client.status == -signal.SIGINT:
-                raise TooEarly  # it did not even have a handler for the signal
+                raise TooEarly  # the client did not even have a handler for the signal
             if client.status:
                 raise Failed(f"the client failed ({client.status}): {client.said()}")
         if job.way.family == "qperf":
             self.children.end(server)
             return
         if job.clients > 1 and not self.children.wait(server, 2):
-            self.children.tell(server)  # it waits for a client that was stopped before the server had accepted it
+            self.children.tell(server)  # the server waits for a client that was stopped before the accept
         if not self.children.wait(server, 20):
             raise Failed("the server did not end after its clients")
         if server.status:

@@ -20,8 +20,8 @@ from .store import Results, Sample
 DRAWS = 1000
 NARROW = 0.10  # an interval is narrow enough if it is not wider than this part of its median
 KEPT = 0.95  # a point has reached the offered rate if it has this part of it
-# By how much of the distance from the least to the most it is wider, on each side, so that the true median is within in
-# 95 % of all cases: found by simulation, for normal, skewed (lognormal) and heavy-tailed (Student's t, 3) rounds alike.
+# Widening on each side, as a part of the distance from the least to the most, so that the true median is within in 95 % of all cases: found by
+# simulation, for normal, skewed (lognormal) and heavy-tailed (Student's t, 3) rounds alike.
 WIDER = {2: 6.0, 3: 1.0, 4: 0.25, 5: 0.05}
 SAME = 0.05  # ratios nearer to 1 than this are called the same
 
@@ -37,12 +37,12 @@ class Estimate:
 
     @property
     def narrow(self) -> bool:
-        """Whether more rounds would not change much."""
+        """Returns whether more rounds would not change much."""
         return self.rounds >= 3 and self.high - self.low <= NARROW * abs(self.value)
 
 
 def bootstrap(values: Sequence[float], statistic: Callable[[Sequence[float]], float] = median) -> Estimate:
-    """Of one value a round."""
+    """Computes the interval, from one value for each round."""
     if len(values) in WIDER and statistic is median:
         least, most = min(values), max(values)
         more = WIDER[len(values)] * (most - least)
@@ -53,7 +53,7 @@ def bootstrap(values: Sequence[float], statistic: Callable[[Sequence[float]], fl
 
 
 def series(results: Results, link: str, point: Point, figure: Callable[[Sample], float | None]) -> dict[int, float]:
-    """A figure by round."""
+    """Returns a figure by round."""
     found = {}
     for sample in results.samples:
         if sample.link == link and sample.point == point:
@@ -91,12 +91,12 @@ def verdict(one: Estimate | None, low: str = "less", high: str = "more") -> str:
 
 
 def plain(name: str) -> Callable[[Sample], float | None]:
-    """A figure as it was measured."""
+    """Returns a figure as it was measured."""
     return lambda sample: sample.figures.get(name)
 
 
 def kept(results: Results, link: str, point: Point) -> bool:
-    """Whether the offered rate was reached. A message more or less is the window's: at 10/s it is a tenth."""
+    """Returns whether the offered rate was reached, give or take a message at the window's edge: at 10/s a tenth."""
     rate = estimate(results, link, point, plain("rate"))
     return rate is not None and rate.value + 1 >= KEPT * point.load * point.clients
 
@@ -152,5 +152,5 @@ def ratios(results: Results) -> dict[tuple[str, Point, str], Estimate]:
 
 
 def settled(results: Results) -> bool:
-    """Whether the ratios of CPU time and round trip are all narrow."""
+    """Returns whether the ratios of CPU time and round trip are all narrow."""
     return all(one.narrow for one in ratios(results).values())

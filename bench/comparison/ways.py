@@ -18,9 +18,9 @@ from tools.stages import facts
 
 POLLS, SLEEPS, BOTH, ONE_SIDED = "polls", "sleeps", "polls, then sleeps", "one-sided"
 MANY = 1_000_000_000  # messages: practically without end
-HOUR_S = 3600  # the same, in seconds
+HOUR_S = 3600  # seconds: practically without end
 EVENTS = "ping-rc-0-events"  # ping-rc-0 with a completion channel
-UNTOLD = [*(name for name, said in facts().items() if not said["negotiates"]), EVENTS]  # how many messages there will be
+UNTOLD = [*(name for name, said in facts().items() if not said["negotiates"]), EVENTS]  # options for the number of messages
 # Their servers wait for what a client has announced, even if it leaves: it announces a time, and no number.
 UNHEARD = [name for name, said in facts().items() if said["negotiates"] and not said["notices_death"]]
 
@@ -38,7 +38,7 @@ class Way:
     server_options: tuple[str, ...] = ()
     stream: bool = False
     roce_only: bool = False
-    sized: bool = True  # or it has only one size, and no option for it
+    sized: bool = True  # None: it has only one size, and no option for it
 
     def missing(self) -> str:
         """The programs that are not installed; empty if all are."""
@@ -53,17 +53,17 @@ class Way:
 
     @property
     def has_rate(self) -> bool:
-        """Whether it can send at a given rate."""
+        """Returns whether it can send at a given rate."""
         return self.family in ("ours", "tcp")
 
     @property
     def unheard(self) -> bool:
-        """Whether its server does not hear of a client that ends early; see UNHEARD."""
+        """Returns whether its server does not hear of a client that ends early; see UNHEARD."""
         return self.name in UNHEARD or self.name.startswith("nine-none-")
 
     @property
     def ends_by_signal(self) -> bool:
-        """Whether client and server end with their statistics when the client is told to stop."""
+        """Returns whether client and server end with their statistics when the client is told to stop."""
         return self.family == "tcp" or (self.family == "ours" and self.name not in UNTOLD)
 
 

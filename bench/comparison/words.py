@@ -18,27 +18,27 @@ CANNOT = "cannot tell"
 
 
 def two(value: float) -> str:
-    """Two digits, and thousands with commas."""
+    """Formats a number with two digits, and thousands with commas."""
     if not value or not math.isfinite(value):
         return "0"
     digits = 1 - math.floor(math.log10(abs(value)))
     rounded = round(value, digits)
-    digits = 1 - math.floor(math.log10(abs(rounded)))  # 9.96 is 10, not 10.0
+    digits = 1 - math.floor(math.log10(abs(rounded)))  # so that 9.96 is 10, not 10.0
     return f"{rounded:,.{max(0, digits)}f}"
 
 
 def time(us: float) -> str:
-    """Microseconds, with the unit that makes them short."""
+    """Formats microseconds, with the unit that makes them short."""
     return f"{two(us / 1000)} ms" if us >= 9950 else f"{two(us)} µs"
 
 
 @dataclass(frozen=True)
 class Figure:
-    """What an estimate allows to say; unit: 'µs', or the empty text."""
+    """An estimate in words, as precise as it allows; unit: 'µs', or the empty text."""
 
     one: Estimate
     unit: str = ""
-    most: float = 0.0  # of CPU use, which lies between 0 and this: 'under' its high end says something
+    most: float = 0.0  # upper bound, for CPU use, which is at least 0: 'under' its high end says something
 
     def show(self, value: float) -> str:
         """A value with its unit."""
@@ -46,7 +46,7 @@ class Figure:
 
     @property
     def sure(self) -> bool:
-        """Whether the median stands for all of the interval."""
+        """Returns whether the median stands for all of the interval."""
         return self.one.rounds >= FEW and 0 < self.one.high <= SURE * self.one.low
 
     @property
@@ -67,7 +67,7 @@ class Figure:
 
 
 def best(figures: list[Figure | None]) -> list[bool]:
-    """Which of them may be the least: no other one lies wholly below it."""
+    """Returns the figures that may be the least: no other one lies wholly below."""
     known = [figure.one for figure in figures if figure and figure.one.rounds >= FEW]
     least = min((one.high for one in known), default=0.0)
     return [bool(figure and figure.one in known and figure.one.low <= least and figure.text != CANNOT) for figure in figures]

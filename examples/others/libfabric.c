@@ -21,8 +21,8 @@ struct end {
 	struct fid_domain *domain;
 	struct fid_cq *cq;
 	struct fid_ep *ep;
-	struct fid_mr *mr;    /* of the buffers */
-	struct pollfd fds[2]; /* of the CQ, and of the EQ */
+	struct fid_mr *mr;    /* the buffers' */
+	struct pollfd fds[2]; /* the CQ's, and the EQ's */
 };
 
 static void ok(ssize_t ret, const char *call)

@@ -11,7 +11,7 @@
 
 struct end {
 	struct rpma_peer *peer;
-	struct rpma_mr_local *mr; /* of the buffers */
+	struct rpma_mr_local *mr; /* the buffers' */
 	struct rpma_conn *conn;
 	struct rpma_cq *cq;
 	int fds[2]; /* readable after a completion; an event of the connection */

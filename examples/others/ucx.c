@@ -17,7 +17,7 @@ struct end {
 	ucp_context_h context;
 	ucp_worker_h worker;
 	ucp_ep_h ep;
-	ucp_conn_request_h request; /* of the server's client */
+	ucp_conn_request_h request; /* from the server's client */
 	int fd;                     /* readable if there is progress to be made */
 	bool lost;
 };
@@ -49,7 +49,7 @@ static void open_end(struct end *end)
 	ucp_config_t *config;
 
 	ok(ucp_config_read(NULL, NULL, &config), "ucp_config_read");
-	/* Otherwise UCX chooses, and may take shared memory if the peer is on the same host. */
+	/* Without this UCX chooses, and may take shared memory if the peer is on the same host. */
 	ok(ucp_config_modify(config, "TLS", "rc_verbs"), "ucp_config_modify");
 	ok(ucp_config_modify(config, "SOCKADDR_TLS_PRIORITY", "rdmacm"), "ucp_config_modify");
 	ok(ucp_init(&params, config, &end->context), "ucp_init");
@@ -60,7 +60,7 @@ static void open_end(struct end *end)
 
 /*
  * Makes progress, or sleeps until there is some to be made. soft-RoCE makes no event of what came
- * just before ucp_worker_arm, which does not look for it: hence the second look.
+ * just before ucp_worker_arm, which does not look for it, so this looks twice.
  */
 static void make_progress(struct end *end)
 {
@@ -80,7 +80,7 @@ static void create_ep(struct end *end, ucp_ep_params_t *params)
 	ok(ucp_ep_create(end->worker, params, &end->ep), "ucp_ep_create");
 }
 
-/* Sleeps until the request is done; false: the peer has left. *length: of a received message. */
+/* Sleeps until the request is done; returns false if the peer has left. *length: of a receive. */
 static bool finish(struct end *end, void *request, size_t *length)
 {
 	ucp_tag_recv_info_t info;
@@ -91,7 +91,7 @@ static bool finish(struct end *end, void *request, size_t *length)
 	if (UCS_PTR_IS_ERR(request))
 		return false;
 	while ((status = ucp_request_check_status(request)) == UCS_INPROGRESS) {
-		if (end->lost) /* UCP ends sends only: a receive is from anybody */
+		if (end->lost) /* UCP ends only sends, because a receive is from any peer */
 			ucp_request_cancel(end->worker, request);
 		make_progress(end);
 	}

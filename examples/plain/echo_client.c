@@ -21,7 +21,7 @@
 #include <infiniband/verbs.h>
 #include <rdma/rdma_cma.h>
 
-#define TIMEOUT_MS 10000 /* of each wait */
+#define TIMEOUT_MS 10000 /* limit of each wait */
 #define MOMENT_MS  1000
 #define N_WR       2  /* outstanding at most: a send and a receive */
 #define RNR_TIMER  12 /* 0.64 ms: the InfiniBand specification has the codes */
@@ -33,16 +33,16 @@ enum wr_id {
 
 struct client {
 	struct rdma_event_channel *cm_channel;
-	struct rdma_cm_id *id; /* with the QP: id->qp */
-	int ended;             /* why, an errno value; 0: as far as we know it stands */
+	struct rdma_cm_id *id; /* id->qp is the QP */
+	int ended;             /* the reason, an errno value; 0: as far as we know, connected */
 	struct ibv_pd *pd;
 	struct ibv_comp_channel *comp_channel;
 	struct ibv_cq *cq;
 	bool armed;          /* the next completion will make an event */
 	unsigned int events; /* got from comp_channel, and to be acked */
-	uint32_t size;       /* of a message, in bytes */
+	uint32_t size;       /* bytes in a message */
 	uint8_t *sent, *received;
-	struct ibv_mr *mr; /* both of them */
+	struct ibv_mr *mr; /* for both buffers */
 };
 
 /* Reports what has failed, and returns the errno value. */
@@ -50,7 +50,7 @@ static int failed(const char *call, int error)
 {
 	if (error < 0) /* some providers return the error negated, or -1, with the error in errno */
 		error = error == -1 ? errno : -error;
-	if (!error) /* it does not say why, and has failed all the same */
+	if (!error) /* the provider gives no reason */
 		error = EIO;
 	fprintf(stderr, "echo_client: %s: %s (%d)\n", call, strerror(error), error);
 	return error;
@@ -58,7 +58,7 @@ static int failed(const char *call, int error)
 
 /* ---- Waiting ---- */
 
-/* True for an event that ends nothing: an address has moved, or the old QP's number is free. */
+/* Returns true for an event that ends nothing: an address has moved, or a QP's number is free. */
 static bool is_hint(enum rdma_cm_event_type type)
 {
 	return type == RDMA_CM_EVENT_ADDR_CHANGE || type == RDMA_CM_EVENT_TIMEWAIT_EXIT;
@@ -175,8 +175,8 @@ static int report_completion(struct client *client, const struct ibv_wc *wc)
 
 /*
  * Waits for the next completion. An event announces only the first completion after the arming, so
- * the CQ is polled once more between the arming and the sleep; and when the connection has ended,
- * as a completion may have come before its end.
+ * the CQ is polled once more between the arming and the sleep, and again when the connection has
+ * ended, because a completion may have come before its end.
  */
 static int await_completion(struct client *client, struct ibv_wc *wc)
 {
@@ -349,8 +349,8 @@ static int connect_to_server(struct client *client)
 	struct rdma_conn_param param = {
 		.responder_resources = 1, /* READs each way: some devices refuse 0 */
 		.initiator_depth = 1,
-		.retry_count = 6,     /* of a message that is not acknowledged */
-		.rnr_retry_count = 7, /* of one that finds no receive posted; 7: forever */
+		.retry_count = 6,     /* for a message that is not acknowledged */
+		.rnr_retry_count = 7, /* for one that finds no receive posted; 7: forever */
 	};
 	int ret;
 
@@ -426,7 +426,7 @@ static int run(struct client *client, struct sockaddr *server, unsigned long cou
 	disconnect(client);            /* rdma_disconnect */
 
 out_destroy_qp:
-	rdma_destroy_qp(client->id); /* from now on the device does not use the memory */
+	rdma_destroy_qp(client->id); /* the device no longer uses the memory */
 out_destroy_cq:
 	destroy_cq(client); /* ibv_destroy_cq, ibv_destroy_comp_channel */
 out_unsetup_buffers:

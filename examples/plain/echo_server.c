@@ -23,9 +23,9 @@
 #include <infiniband/verbs.h>
 #include <rdma/rdma_cma.h>
 
-#define SIZE       65536 /* of the longest message, in bytes */
+#define SIZE       65536 /* bytes in the longest message */
 #define BACKLOG    16    /* connect requests that wait in the kernel */
-#define TIMEOUT_MS 10000 /* of each wait for a client that has connected */
+#define TIMEOUT_MS 10000 /* limit of each wait for a client that has connected */
 #define N_WR       2     /* outstanding at most: a send and a receive */
 #define N_BUFFERS  2     /* one to receive into while the other is sent */
 #define RNR_TIMER  12    /* 0.64 ms: the InfiniBand specification has the codes */
@@ -38,8 +38,8 @@ enum wr_id {
 /* The server's side of one connection. */
 struct agent {
 	struct rdma_event_channel *cm_channel;
-	struct rdma_cm_id *id; /* with the QP: id->qp */
-	int ended;             /* why, an errno value; 0: as far as we know it stands */
+	struct rdma_cm_id *id; /* id->qp is the QP */
+	int ended;             /* the reason, an errno value; 0: as far as we know, connected */
 	struct ibv_pd *pd;
 	struct ibv_comp_channel *comp_channel;
 	struct ibv_cq *cq;
@@ -57,7 +57,7 @@ static int failed(const char *call, int error)
 {
 	if (error < 0) /* some providers return the error negated, or -1, with the error in errno */
 		error = error == -1 ? errno : -error;
-	if (!error) /* it does not say why, and has failed all the same */
+	if (!error) /* the provider gives no reason */
 		error = EIO;
 	fprintf(stderr, "echo_server: %s: %s (%d)\n", call, strerror(error), error);
 	return error;
@@ -93,7 +93,7 @@ static int await_cm_event(struct rdma_event_channel *channel, int timeout_ms,
 	return rdma_get_cm_event(channel, event) ? failed("rdma_get_cm_event", errno) : 0;
 }
 
-/* True for an event that ends nothing: an address has moved, or the old QP's number is free. */
+/* Returns true for an event that ends nothing: an address has moved, or a QP's number is free. */
 static bool is_hint(enum rdma_cm_event_type type)
 {
 	return type == RDMA_CM_EVENT_ADDR_CHANGE || type == RDMA_CM_EVENT_TIMEWAIT_EXIT;
@@ -336,14 +336,14 @@ static void set_rnr_timer(const struct rdma_cm_id *id)
 		ibv_modify_qp(id->qp, &attr, IBV_QP_MIN_RNR_TIMER);
 }
 
-/* `offered` is what the client has asked for, from our side. */
+/* Accepts the client. `offered` has the terms of its request, from our side. */
 static int accept_client(struct agent *agent, const struct rdma_conn_param *offered)
 {
 	struct rdma_conn_param param = {
 		/* READs each way: at most those of the client; some devices refuse 0 */
 		.responder_resources = offered->responder_resources ? 1 : 0,
 		.initiator_depth = offered->initiator_depth ? 1 : 0,
-		.rnr_retry_count = 7, /* of a message that finds no receive posted; 7: forever */
+		.rnr_retry_count = 7, /* for a message that finds no receive posted; 7: forever */
 	};
 	int ret;
 
@@ -367,8 +367,8 @@ static void disconnect(struct agent *agent)
 }
 
 /*
- * Serves one client. `id` is its connect request's, and is destroyed here; `offered` is what the
- * request says. The id moves to a channel of its own, so that the requests of the next clients stay
+ * Serves one client. `id` came with its connect request, and is destroyed here; `offered` has the terms
+ * of the request. The id moves to a channel of its own, so that the requests of the next clients stay
  * on the listener's. Returns 0, EINTR, or another errno value, which concerns this client alone.
  */
 static int serve(struct rdma_cm_id *id, const struct rdma_conn_param *offered)
@@ -410,7 +410,7 @@ static int serve(struct rdma_cm_id *id, const struct rdma_conn_param *offered)
 	disconnect(&agent); /* rdma_disconnect */
 
 out_destroy_qp:
-	rdma_destroy_qp(id); /* from now on the device does not use the memory */
+	rdma_destroy_qp(id); /* the device no longer uses the memory */
 out_destroy_cq:
 	destroy_cq(&agent); /* ibv_destroy_cq, ibv_destroy_comp_channel */
 out_unsetup_buffers:
@@ -418,7 +418,7 @@ out_unsetup_buffers:
 out_dealloc_pd:
 	ibv_dealloc_pd(agent.pd);
 out_destroy_id:
-	rdma_destroy_id(id); /* an id that was not accepted: refuses the client */
+	rdma_destroy_id(id); /* refuses the client if the id was not accepted */
 	if (agent.cm_channel)
 		rdma_destroy_event_channel(agent.cm_channel);
 	return ret;
@@ -427,8 +427,8 @@ out_destroy_id:
 /* ---- The listener's life ---- */
 
 /*
- * Waits for a client. Returns 0, the id of its connect request and what it offers; EINTR; or another
- * errno value. The private data of `offered` has gone with the event.
+ * Waits for a client. Returns 0, the id of its connect request and its terms; EINTR; or another
+ * errno value. The private data of `offered` are gone with the event.
  */
 static int get_request(struct rdma_event_channel *channel, struct rdma_cm_id **id,
 		       struct rdma_conn_param *offered)
@@ -502,7 +502,7 @@ int main(int argc, char **argv)
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGTERM);
-	sigprocmask(SIG_BLOCK, &signals, NULL); /* from now on they make stop_fd readable */
+	sigprocmask(SIG_BLOCK, &signals, NULL); /* now they make stop_fd readable */
 	stop_fd = signalfd(-1, &signals, SFD_CLOEXEC);
 	signal(SIGPIPE, SIG_IGN); /* soft-iWARP raises it */
 	ret = stop_fd < 0 ? failed("signalfd", errno) : run(address->ai_addr);

@@ -19,8 +19,8 @@
 #include <infiniband/verbs.h>
 #include <rdma/rdma_cma.h>
 
-#define LIMIT_NS 10000000000 /* for each message */
-#define BLOCK    100         /* so many messages by one way, then as many by the other */
+#define LIMIT_NS 10000000000 /* limit for each message */
+#define BLOCK    100         /* messages by one way, before as many by the other */
 
 enum wr_id {
 	SEND,
@@ -28,11 +28,11 @@ enum wr_id {
 };
 
 struct client {
-	struct rdma_cm_id *id; /* synchronous: its calls wait */
+	struct rdma_cm_id *id; /* synchronous: calls with it wait */
 	struct ibv_pd *pd;
 	struct ibv_cq_ex *cq;
 	struct ibv_qp_ex *qp;
-	struct ibv_mr *mr; /* of two messages: the one that is sent, and the one that comes back */
+	struct ibv_mr *mr; /* for two messages: the sent one, and the one that comes back */
 	uint8_t *memory;
 	uint32_t size;
 };
@@ -40,7 +40,7 @@ struct client {
 struct completion {
 	uint64_t wr_id;
 	enum ibv_wc_status status;
-	uint32_t byte_len; /* of a receive that has succeeded */
+	uint32_t byte_len; /* valid for a receive that has succeeded */
 };
 
 static int failed(const char *call, int error)
@@ -86,7 +86,7 @@ static int post_extended(struct client *client)
 	return ibv_wr_complete(client->qp);
 }
 
-/* ---- Polling: how many completions it has taken, 0 or 1; or a negative number ---- */
+/* ---- Polling: returns how many completions it has taken, 0 or 1; or a negative number ---- */
 
 /* All fields of a completion are written, whether they are needed or not. */
 static int poll_ordinary(struct client *client, struct completion *completion)
@@ -99,14 +99,14 @@ static int poll_ordinary(struct client *client, struct completion *completion)
 	return n;
 }
 
-/* Only what is asked for is read; a field that was not asked for when the CQ was made is not there. */
+/* Reads only the fields it needs; a CQ has only those that were asked for at its creation. */
 static int poll_extended(struct client *client, struct completion *completion)
 {
 	struct ibv_poll_cq_attr attr = { 0 };
 	int ret = ibv_start_poll(client->cq, &attr);
 
 	if (ret)
-		return ret == ENOENT ? 0 : -1; /* and no ibv_end_poll */
+		return ret == ENOENT ? 0 : -1; /* without ibv_end_poll */
 	*completion = (struct completion){ client->cq->wr_id, client->cq->status, 0 };
 	if (completion->status == IBV_WC_SUCCESS && completion->wr_id == RECEIVE)
 		completion->byte_len = ibv_wc_read_byte_len(client->cq);
@@ -114,7 +114,7 @@ static int poll_extended(struct client *client, struct completion *completion)
 	return 1;
 }
 
-#define MOST_TIMES 100000 /* what comes after is not counted */
+#define MOST_TIMES 100000 /* later ones are not counted */
 
 struct times {
 	uint64_t ns[MOST_TIMES];
@@ -148,7 +148,7 @@ static struct way {
 	const char *name;
 	int (*post)(struct client *client);
 	int (*poll)(struct client *client, struct completion *completion);
-	struct times posts, polls; /* of polls only those that found something */
+	struct times posts, polls; /* polls only if they found something */
 } ways[] = {
 	{ .name = "ordinary", .post = post_ordinary, .poll = poll_ordinary },
 	{ .name = "extended", .post = post_extended, .poll = poll_extended },
@@ -196,7 +196,7 @@ static int ping(struct client *client, struct way *way)
 	add_time(&way->posts, now_ns() - begun_ns);
 	if (ret)
 		return failed("post", ret < 0 ? errno : ret);
-	ret = await_completion(client, way); /* of the send and of the receive, in either order */
+	ret = await_completion(client, way); /* the send's and the receive's, in either order */
 	if (!ret)
 		ret = await_completion(client, way);
 	return ret ? ret : post_recv(client);
@@ -217,7 +217,7 @@ static int ping_all(struct client *client, unsigned long count)
 
 /* ---- The connection ---- */
 
-/* Functions that will be called have to be named: others of the QP and the CQ may be missing. */
+/* A program has to name the functions that it will call: the QP and CQ may lack others. */
 static int create_extended(struct client *client)
 {
 	struct ibv_cq_init_attr_ex cq = { .cqe = 2, .wc_flags = IBV_WC_EX_WITH_BYTE_LEN };

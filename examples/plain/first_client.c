@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * The first program of docs/primer.md: one message to first_server.c or another echo server, and
- * back. It ends at the first error, and the kernel then frees what it had. To copy, see echo_client.c.
+ * back. It ends at the first error, and the kernel frees its resources. To copy, see echo_client.c.
  *
  *     first_client ADDRESS [PORT]
  */
@@ -17,7 +17,7 @@
 
 #define SIZE       64
 #define TIMEOUT_MS 2000
-#define LIMIT_S    10 /* of each wait for a completion: a server may die and not say so */
+#define LIMIT_S    10 /* limit of each wait for a completion: a server may die silently */
 
 enum wr_id {
 	SEND,
@@ -105,7 +105,7 @@ static void post_send(struct ibv_qp *qp, const struct ibv_mr *mr)
 	end_if_not_posted(ibv_post_send(qp, &wr, &bad_wr), "ibv_post_send");
 }
 
-/* Waits for a work request, whichever is done first: a whole CPU does nothing else. */
+/* Waits for whichever work request is done first, and keeps a whole CPU busy. */
 static void await_completion(struct ibv_cq *cq)
 {
 	time_t until = time(NULL) + LIMIT_S;
@@ -147,8 +147,8 @@ int main(int argc, char **argv)
 	post_recv(id->qp, mr_received); /* before the answer can come */
 	connect_to_server(id);
 	post_send(id->qp, mr_sent);
-	await_completion(cq); /* the send, or the receive */
-	await_completion(cq); /* the other one */
+	await_completion(cq); /* waits for the send, or the receive */
+	await_completion(cq); /* waits for the other one */
 	printf("'%s' came back\n", received);
 
 	rdma_disconnect(id);

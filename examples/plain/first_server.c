@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * The other end of first_client.c: receives one message, sends it back, and ends when its client has
- * left. It also ends at the first error, and the kernel then frees what it had. To copy, see
+ * left. It also ends at the first error, and the kernel frees its resources. To copy, see
  * echo_server.c, which serves one client after the other and sleeps while it waits.
  *
  *     first_server ADDRESS [PORT]
@@ -17,14 +17,14 @@
 #include <rdma/rdma_cma.h>
 
 #define SIZE    64
-#define LIMIT_S 10 /* of each wait for a completion: a client may die and not say so */
+#define LIMIT_S 10 /* limit of each wait for a completion: a client may die silently */
 
 enum wr_id {
 	SEND,
 	RECEIVE
 };
 
-static char message[SIZE]; /* is received, and sent back from the same memory */
+static char message[SIZE]; /* received, and sent back from the same memory */
 
 static void end_if(bool failed, const char *call)
 {
@@ -142,7 +142,7 @@ int main(int argc, char **argv)
 	}
 	listener = listen_at(argv[1], argc > 2 ? argv[2] : "12321");
 	fprintf(stderr, "first_server: listening\n");
-	/* The connect request comes with an id of its own, which is the connection's. */
+	/* The connect request comes with its own id, which is the connection's. */
 	end_if(rdma_get_request(listener, &id), "rdma_get_request");
 
 	pd = ibv_alloc_pd(id->verbs);
@@ -153,10 +153,10 @@ int main(int argc, char **argv)
 	mr = ibv_reg_mr(pd, message, SIZE, IBV_ACCESS_LOCAL_WRITE);
 	end_if(!mr, "ibv_reg_mr");
 
-	post_recv(id->qp, mr); /* before the message can come, which is once we accept */
+	post_recv(id->qp, mr); /* before the accept, after which the message may come */
 	end_if(rdma_accept(id, NULL), "rdma_accept");
 	post_send(id->qp, mr, await_completion(cq).byte_len);
-	await_completion(cq); /* the send */
+	await_completion(cq); /* waits for the send */
 	await_end(id);
 	printf("one message sent back\n");
 

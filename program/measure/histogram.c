@@ -28,7 +28,7 @@ static unsigned int bucket_of(uint64_t value)
 	return shift * OUR_HISTOGRAM_HALF + (unsigned int)(value >> shift);
 }
 
-/* The value in the middle of a bucket: at most half a bucket's width from all values in it. */
+/* Returns the middle of a bucket: at most half a bucket's width from all values in it. */
 static uint64_t middle_of(unsigned int bucket)
 {
 	unsigned int shift;
@@ -57,7 +57,7 @@ double our_histogram_mean(const struct our_histogram *histogram)
 
 uint64_t our_histogram_percentile(const struct our_histogram *histogram, double percent)
 {
-	/* A little less, so that no rounding error makes 55 % of 100 values the 56th. */
+	/* Subtracts a little, so that no rounding error makes 55 % of 100 values the 56th. */
 	double wanted = percent * (double)histogram->count / 100 - 1e-6;
 	uint64_t seen = 0, value;
 	unsigned int bucket;

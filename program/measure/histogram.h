@@ -17,7 +17,7 @@
 
 struct our_histogram {
 	uint64_t count;
-	uint64_t sum; /* of all values: wraps after 2^64 ns, 584 years */
+	uint64_t sum; /* over all values: wraps after 2^64 ns, 584 years */
 	uint64_t min; /* exact; UINT64_MAX while empty */
 	uint64_t max; /* exact, also above the last bucket */
 	uint64_t buckets[OUR_HISTOGRAM_BUCKETS];
@@ -29,12 +29,12 @@ void our_histogram_reset(struct our_histogram *histogram);
 /* Adds one value; a value above the last bucket counts in the last. Takes a few nanoseconds. */
 void our_histogram_add(struct our_histogram *histogram, uint64_t value);
 
-/* The mean of all values, exact; 0 while empty. */
+/* Returns the mean of all values, exact; 0 while empty. */
 double our_histogram_mean(const struct our_histogram *histogram);
 
 /*
- * The smallest value that at least `percent` (0 to 100) of all values do not exceed, within 1/128
- * of it, never outside min..max; 0 while empty.
+ * Returns the smallest value that at least `percent` (0 to 100) of all values do not exceed, within
+ * 1/128 of it, never outside min..max; 0 while empty.
  */
 uint64_t our_histogram_percentile(const struct our_histogram *histogram, double percent);
 

@@ -73,7 +73,7 @@ static void write_cpu(struct our_json *json, const char *name, uint64_t user_us,
 	our_json_close(json);
 }
 
-/* A run that measured nothing has zeros here, too. */
+/* Even a run that measured nothing prints this, with zeros. */
 static void write_machine(struct our_json *json, const struct our_statistics *statistics)
 {
 	const struct our_cpu_use *used = &statistics->used;
@@ -229,7 +229,7 @@ static void show_block(const struct our_measured *run, const struct our_statisti
 	print_line("connection", "%s on %s, %s to %s", run->transport, run->device,
 		   run->local_address, run->peer_address);
 	if (!statistics->messages)
-		return; /* the rest would be zeros */
+		return; /* the other lines would be zeros */
 	report_round_trips(&statistics->round_trips);
 	print_line("rate", "%.*f messages/s, %.3f MB/s%s", rate < 10 ? 2 : 0, rate,
 		   rate * (double)statistics->message_size / 1e6,

@@ -9,7 +9,7 @@
 
 #define OUR_JSON_SCHEMA 1
 
-/* The facts about a run that its statistics do not have. The strings belong to the caller. */
+/* Facts about a run that its statistics do not have. The strings belong to the caller. */
 struct our_measured {
 	const char *stage;   /* "ping-sr-0" */
 	const char *program; /* "ping-sr-0/client" */
@@ -22,7 +22,7 @@ struct our_measured {
 
 enum our_results_form {
 	OUR_RESULTS_BLOCK, /* lines for people */
-	OUR_RESULTS_STATS, /* more of them: polls, completions, switches */
+	OUR_RESULTS_STATS, /* more lines for people: polls, completions, switches */
 	OUR_RESULTS_JSON,  /* one object on one line; bench/results.md describes every field */
 	OUR_RESULTS_NONE,
 };

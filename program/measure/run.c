@@ -11,7 +11,7 @@
 #include "program/report.h"
 #include "program/stage.h"
 
-#define HINT_NS (5 * OUR_NS_PER_S) /* of silence */
+#define HINT_NS (5 * OUR_NS_PER_S) /* silence before the hint */
 
 void our_setup_run(struct our_run *run, struct our_control *control,
 		   const struct our_options *options)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * One run of messages over one connection: their number, their times, and what was measured. The
+ * One run of messages over one connection: their number, their times, and the measurements. The
  * library knows nothing of runs, and a run does not depend on the verbs that move a message. Only
  * the connection's own thread uses it.
  */
@@ -11,7 +11,7 @@
 #include "program/measure/statistics.h"
 #include "program/options.h"
 
-#define OUR_GRACE_S 5 /* after -D: for the answer to the last message */
+#define OUR_GRACE_S 5 /* time after -D for the answer to the last message */
 
 struct our_run {
 	struct our_control *control;
@@ -21,22 +21,22 @@ struct our_run {
 	bool agreed;             /* each side knows the other's values */
 	uint64_t count;          /* messages the client will send */
 	uint32_t data_size;      /* bytes a message */
-	uint32_t n_data_buffers; /* of a stream: how many messages may be under way; otherwise 0 */
+	uint32_t n_data_buffers; /* stream: how many messages may be under way; otherwise 0 */
 	bool has_extension;      /* agent: the client sent our extension: docs/protocol.md */
 
 	struct our_statistics statistics;
-	struct our_stream_statistics stream; /* a part of those, if this is a stream */
-	struct our_counters before; /* the connection's, when the measured interval began */
+	struct our_stream_statistics stream; /* a part of `statistics`, if this is a stream */
+	struct our_counters before; /* the connection's, at the start of the measured interval */
 
 	/* Messages that go one after the other: the client's, or the agent's answers */
-	uint64_t message; /* the one under way, from 0; afterwards, how many there were */
+	uint64_t message; /* number of the one under way, from 0; afterwards, how many there were */
 	uint64_t
-		sent_ns; /* when this message was sent, or due, or the last one answered; 0: none yet */
-	uint64_t started_ns;  /* client: the run; 0: not yet */
-	uint64_t deadline_ns; /* client: of --duration; UINT64_MAX: none */
-	uint64_t now_ns;      /* client: when the clock was read last */
-	uint64_t give_up_ns; /* client: -D is over, and the grace that follows; UINT64_MAX: no -D */
-	bool under_way;      /* client: sent, and no failure since */
+		sent_ns; /* this message was sent, or due, or the last one answered then; 0: none yet */
+	uint64_t started_ns;  /* client: the start of the run; 0: not yet */
+	uint64_t deadline_ns; /* client: the end of --duration; UINT64_MAX: none */
+	uint64_t now_ns;      /* client: the last reading of the clock */
+	uint64_t give_up_ns;  /* client: the end of -D and of the grace; UINT64_MAX: no -D */
+	bool under_way;       /* client: sent, and no failure since */
 
 	uint64_t seen; /* completions, when it was last asked whether any had come: see hint */
 };
@@ -52,8 +52,8 @@ static inline const struct our_options *our_options_of(const struct our_control 
 }
 
 /*
- * Makes `run`, which is all zero, the run of `control`, with what the options say. The caller owns
- * both. Cannot fail.
+ * Makes `run`, which is all zero, the run of `control`, as the options say. The caller owns both.
+ * Cannot fail.
  */
 void our_setup_run(struct our_run *run, struct our_control *control,
 		   const struct our_options *options);
@@ -71,7 +71,7 @@ void our_limit_wait(struct our_run *run, uint64_t now_ns);
  */
 void our_prepare_run(struct our_run *run);
 
-/* The warm-up is over: what is measured begins here. See our_statistics_start. */
+/* To be called when the warm-up is over: starts the measurement. See our_statistics_start. */
 void our_start_measuring(struct our_run *run);
 
 /*
@@ -107,19 +107,19 @@ void our_stop_clock(struct our_run *run);
  */
 void our_begin_answers(struct our_run *run);
 
-/* Agent: a message has been answered, at `now_ns`. Limits the wait for the next one. */
+/* Agent: counts a message answered at `now_ns`, and limits the wait for the next one. */
 void our_count_answer(struct our_run *run, uint64_t now_ns);
 
 /*
- * A stream, at either side: prepares the statistics. If there are at most `least` messages, there
+ * Stream, at either side: prepares the statistics. If there are at most `least` messages, there
  * is no warm-up: completions and credits come in batches, and a warm-up would leave nothing to
  * measure.
  */
 void our_begin_stream(struct our_run *run, uint64_t least);
 
 /*
- * A stream: `messages` have been moved so far. What was moved together with the last message of the
- * warm-up belongs to the warm-up.
+ * Stream: counts the `messages` moved so far. Messages moved together with the last one of the
+ * warm-up belong to the warm-up.
  */
 void our_count_messages(struct our_run *run, uint64_t messages);
 
@@ -141,7 +141,7 @@ int our_end_run(struct our_run *run, int ret);
 int our_judge_end(struct our_run *run, int ret, uint64_t messages);
 
 /*
- * Prints the statistics of its run on stdout, as the options say. To be called while the device is
+ * Prints the statistics of the run on stdout, as the options say. To be called while the device is
  * open, after our_statistics_end. Returns the errno value of a stdout that cannot be written to,
  * reported; or `ret`, how the run has ended. Any thread.
  */

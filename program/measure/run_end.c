@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The end of a run: its cause, what the user is told about it, and the results. See run.h. */
+/* The end of a run: its cause, the report to the user, and the results. See run.h. */
 #include <errno.h>
 #include <inttypes.h>
 
@@ -86,7 +86,7 @@ static int judge_end(struct our_run *run, int ret, uint64_t messages)
 	if (unlimited && messages && (ret == ECONNRESET || ret == ETIMEDOUT))
 		return 0;
 	if (ret && ret != EINTR)
-		of_device = our_take_async_events(control); /* what it reports about it */
+		of_device = our_take_async_events(control); /* the device may report the cause */
 	if (unsent && (ret == ECONNRESET || ret == ECANCELED))
 		return report_unsent(ret, messages);
 	if (ret == ECANCELED && of_device == EIO) /* reported: the device has failed */

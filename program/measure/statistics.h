@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The measurements of one connection: round trips, completions, and what the CPUs did meanwhile.
+ * The measurements of one connection: round trips, completions, and the use of the CPUs meanwhile.
  * All are in fixed memory (under 20 KiB), for any number of messages.
  */
 #ifndef OUR_STATISTICS_H
@@ -17,23 +17,23 @@ struct our_cpu_use {
 	uint64_t process_user_us;
 	uint64_t process_system_us;
 	uint64_t machine_user_us; /* user and nice, all CPUs: sampled at each tick, like the next */
-	uint64_t machine_system_us; /* system, irq and softirq: where soft-RDMA works */
+	uint64_t machine_system_us; /* system, irq and softirq, in which soft-RDMA works */
 	uint64_t voluntary_switches;
 	uint64_t involuntary_switches;
 	uint64_t machine_idle_us; /* all CPUs: idle, waiting for I/O, or taken by a hypervisor */
-	uint64_t machine_busy_us; /* once the interval has ended: what was not idle, all CPUs */
-	uint64_t machine_read_ns; /* when the machine's values were read */
+	uint64_t machine_busy_us; /* set at the end of the interval: time not idle, all CPUs */
+	uint64_t machine_read_ns; /* the time of reading the machine's values */
 	bool machine_is_known;    /* /proc/stat could be read */
 };
 
 /* The statistics that only a stream has; 37 KiB, for any number of messages. */
 struct our_stream_statistics {
 	struct our_histogram wrs_per_post;         /* data only: sends, or receives posted again */
-	struct our_histogram completions_per_poll; /* of polls that found some */
+	struct our_histogram completions_per_poll; /* for polls that found some */
 	uint64_t credit_messages;                  /* received by the client, sent by the agent */
-	uint64_t credit_stalls;  /* client: lack of credits alone kept it from sending */
-	uint64_t shown_ns;       /* when the last progress line was written, */
-	uint64_t shown_messages; /* and what it said */
+	uint64_t credit_stalls;  /* client: how often only a lack of credits kept it from sending */
+	uint64_t shown_ns;       /* the time of the last progress line */
+	uint64_t shown_messages; /* the number in that line */
 };
 
 struct our_statistics {
@@ -42,11 +42,11 @@ struct our_statistics {
 	uint64_t message_size; /* bytes */
 	uint64_t started_ns;   /* 0: not yet */
 	uint64_t ended_ns;
-	uint64_t cq_polls; /* this, and the next four: see count_waits in run_end.c */
+	uint64_t cq_polls; /* for this, and the next four, see count_waits in run_end.c */
 	uint64_t cq_empty_polls;
 	uint64_t completions;
 	uint64_t sleeps;         /* waits for a completion in which the process slept */
-	uint64_t empty_wake_ups; /* those that ended without a completion */
+	uint64_t empty_wake_ups; /* sleeps that ended without a completion */
 	struct our_cpu_use used; /* the start while the interval runs, the use after it has ended */
 	struct our_histogram round_trips;     /* nanoseconds */
 	struct our_stream_statistics *stream; /* NULL: messages go there and back */

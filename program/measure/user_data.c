@@ -33,8 +33,8 @@ void our_setup_user_data(struct our_control *control, uint32_t index, uint64_t m
 }
 
 /*
- * The offset at which the bytes at `data` begin to differ from those of `word`; `length` if they
- * are equal.
+ * Returns the offset at which the bytes at `data` begin to differ from those of `word`; `length` if
+ * they are equal.
  */
 static size_t compare(const uint8_t *data, uint64_t word, size_t length)
 {
@@ -89,7 +89,7 @@ int our_check_length(const struct our_control *control, const struct our_complet
 }
 
 /*
- * The number that times `odd` gives 1, modulo 2^64: each step doubles the number of correct bits.
+ * Returns the number that times `odd` gives 1, modulo 2^64: each step doubles the number of correct bits.
  */
 static uint64_t inverse(uint64_t odd)
 {

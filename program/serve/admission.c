@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The decision which clients a server accepts. See admission.h. */
+/* The decision to accept or refuse a client. See admission.h. */
 #include <errno.h>
 #include <inttypes.h>
 #include <linux/capability.h>
@@ -20,7 +20,7 @@
  * used.
  */
 #define RETURNED_BYTES        (128 * 1024)
-#define DESCRIPTORS_OF_SERVER 32 /* those that are not of one client */
+#define DESCRIPTORS_OF_SERVER 32 /* descriptors that belong to no client */
 
 /* Returns true if RLIMIT_MEMLOCK does not apply to us (CAP_IPC_LOCK): see ibv_reg_mr(3). */
 static bool may_lock_everything(void)
@@ -44,7 +44,7 @@ static uint64_t default_memory(void)
 
 void our_open_admission(struct our_admission *admission, const struct our_options *options)
 {
-	mallopt(M_MMAP_THRESHOLD, RETURNED_BYTES); /* set, it is not raised */
+	mallopt(M_MMAP_THRESHOLD, RETURNED_BYTES); /* once set, glibc does not raise it */
 	*admission = (struct our_admission){
 		.wanted = options->clients,
 		.max_clients = options->max_clients,
@@ -65,7 +65,7 @@ void our_limit_clients(struct our_admission *admission, unsigned int descriptors
 	setrlimit(RLIMIT_NOFILE, &limit);
 	if (getrlimit(RLIMIT_NOFILE, &limit))
 		return;
-	enough = 1; /* to try; 0 would mean any number */
+	enough = 1; /* one, to try; 0 would mean any number */
 	if (limit.rlim_cur >= DESCRIPTORS_OF_SERVER + descriptors)
 		enough = (limit.rlim_cur - DESCRIPTORS_OF_SERVER) / descriptors;
 	if (enough >= admission->max_clients)
@@ -122,7 +122,7 @@ void our_release_memory(struct our_admission *admission, uint64_t memory)
 	pthread_mutex_unlock(&admission->lock);
 }
 
-/* Returns true if the error is about what the client did, and nothing is wrong here. */
+/* Returns true if the client has caused the error, and nothing is wrong here. */
 static bool is_the_clients_doing(int error)
 {
 	switch (error) {

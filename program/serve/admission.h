@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Admission: which clients a server accepts. The limits are for all clients together: how many in
- * all (-n), how many at a time (--max-clients), and how much memory they take (--max-memory). There
- * is one struct for the whole server. Every function except the first may be called from any
- * thread.
+ * Admission: accepting clients within limits. The limits are for all clients together: their
+ * number in all (-n), their number at a time (--max-clients), and their memory (--max-memory).
+ * There is one struct for the whole server. Every function except the first may be called from
+ * any thread.
  */
 #ifndef OUR_ADMISSION_H
 #define OUR_ADMISSION_H
@@ -20,20 +20,20 @@ struct our_admission {
 	uint64_t max_clients; /* at a time */
 	uint64_t max_memory;  /* bytes */
 
-	pthread_mutex_t lock;   /* guards what follows */
+	pthread_mutex_t lock;   /* guards the members below */
 	pthread_cond_t changed; /* one of these has changed */
 	uint64_t clients;       /* at present */
-	uint64_t accepted;      /* so far */
-	uint64_t places;        /* of those wanted: clients that were accepted, or may still be */
+	uint64_t accepted;      /* clients accepted so far */
+	uint64_t places;        /* taken, of -n: clients that were accepted, or may still be */
 	uint64_t memory;        /* bytes that the present clients take */
-	int failure;            /* of the server's own, while serving a client; 0: none */
+	int failure;            /* the server's own, while serving a client; 0: none */
 };
 
 /*
  * Starts with the limits of the options and without clients. If --max-memory is not given, the
  * limit is a quarter of the memory that the process may take (our_memory_limit), or what it may
  * lock (RLIMIT_MEMLOCK) if that is less. From here on free(3) returns large buffers to the system,
- * see mallopt(3): what a client has used is free when it has gone. Needs no clean-up.
+ * see mallopt(3), so a client's memory is free when it has gone. Needs no clean-up.
  */
 void our_open_admission(struct our_admission *admission, const struct our_options *options);
 
@@ -53,8 +53,8 @@ void our_limit_clients(struct our_admission *admission, unsigned int descriptors
 int our_admit(struct our_admission *admission, uint64_t memory);
 
 /*
- * Take `memory` bytes for what clients share, and give them back. The first returns 0, or EDQUOT,
- * not reported: not enough is left.
+ * Take `memory` bytes for resources that clients share, and give them back. The first returns 0, or
+ * EDQUOT, not reported: not enough is left.
  */
 int our_reserve_memory(struct our_admission *admission, uint64_t memory);
 void our_release_memory(struct our_admission *admission, uint64_t memory);
@@ -64,14 +64,14 @@ void our_note_acceptance(struct our_admission *admission);
 
 /*
  * Returns the memory of a client that has left. If it was not `accepted`, returns its place, too.
- * `error` is how serving it ended, an errno value or 0: see our_note_failure.
+ * `error` is the result of serving it, an errno value or 0: see our_note_failure.
  */
 void our_note_leave(struct our_admission *admission, uint64_t memory, bool accepted, int error);
 
 /*
- * Keeps `error` for our_close_admission if it is the server's own failure. What a client does is
- * not: it left or fell silent, asked for too much, or sent something invalid. EINTR is not a
- * failure either.
+ * Keeps `error` for our_close_admission if it is the server's own failure, not a client's: a client
+ * that left or fell silent, asked for too much, or sent something invalid. EINTR is not a failure
+ * either.
  */
 void our_note_failure(struct our_admission *admission, int error);
 

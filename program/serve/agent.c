@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * An agent and the end of its run: its client leaves when it has everything or its time is over,
- * having sent no more than it had said.
+ * having sent no more than it had announced.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -45,7 +45,7 @@ int our_check_for_more(struct our_control *agent)
 	if (run->count == OUR_COUNT_UNLIMITED)
 		return 0;
 	while ((polled = ibv_poll_cq(agent->cq, 1, &wc)) > 0) {
-		if (wc.wr_id == OUR_WR_ID_KEEPALIVE) /* the wait for the end must not wait for it */
+		if (wc.wr_id == OUR_WR_ID_KEEPALIVE) /* the wait for the end must not include it */
 			agent->config->waiting.cm->keepalive->answered(agent);
 		if (wc.status != IBV_WC_SUCCESS || !our_is_recv(wc.wr_id))
 			continue;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * A client, the addresses of its server, which it tries, how often (-w), and what it tells the
- * server. Each try is a whole connection: see ping-sr-0/client.c.
+ * A client: the addresses of its server, which it tries in turn, repeatedly with -w, and its
+ * private data for the server. Each try is a whole connection: see ping-sr-0/client.c.
  */
 #include <errno.h>
 #include <netdb.h>

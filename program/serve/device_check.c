@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* A check that the device can do what the program asks of it. See serve.h. */
+/* A check that the device supports the program's operations. See serve.h. */
 #include <errno.h>
 
 #include "common/roles.h"

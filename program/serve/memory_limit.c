@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The memory that a process may take: what the machine has, or less in a container, whose control
- * groups limit it. See admission.h.
+ * The memory that a process may take: the machine's, or less in a container, whose control groups
+ * limit it. See admission.h.
  */
 #include <inttypes.h>
 #include <limits.h>
@@ -12,7 +12,7 @@
 
 #include "program/serve/admission.h"
 
-#define GROUPS "/sys/fs/cgroup" /* where systemd and container runtimes mount them */
+#define GROUPS "/sys/fs/cgroup" /* systemd and container runtimes mount them here */
 
 static uint64_t lesser(uint64_t a, uint64_t b)
 {

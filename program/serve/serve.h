@@ -17,8 +17,8 @@
 int our_run_client(struct our_control *client);
 
 /*
- * Client: tells the server what the stage has to tell, if anything, and connects. Returns as
- * our_client_connect does.
+ * Client: connects, with the stage's private data, if it has any. Returns as our_client_connect
+ * does.
  */
 int our_tell_and_connect(struct our_control *client);
 
@@ -61,8 +61,8 @@ int our_admit_client(struct our_control *listener, struct our_control **agent);
 void our_reject_admitted(struct our_control *agent, int error);
 
 /*
- * Server: returns what an agent was admitted with, after it has been torn down, and frees it.
- * `error` is how it ended, an errno value or 0. This is the agent's last call, in its own thread:
+ * Server: returns the memory and place of an agent that has been torn down, and frees it.
+ * `error` is its result, an errno value or 0. This is the agent's last call, in its own thread:
  * the server may end now.
  */
 void our_release_agent(struct our_control *agent, int error);
@@ -75,7 +75,7 @@ void our_serve_client(struct our_control *agent);
 /* ---- agent.c ---- */
 
 /*
- * Agent: our_await_completion, but if the client said only how long it will run (-D), looks for its
+ * Agent: does as our_await_completion, but if the client announced only a time (-D), looks for its
  * end after each second of silence. Returns as our_await_completion does.
  */
 int our_await_client_message(struct our_control *agent, struct our_completion *completion);

@@ -2,7 +2,7 @@
 /*
  * A server before and after its agents: it listens on the address that the user named, or on any;
  * makes an agent of a connect request, or refuses it, before anything except the control structure
- * is allocated for it; and returns what the agent was admitted with.
+ * is allocated for it; and returns the memory and place of each agent.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -72,7 +72,7 @@ int our_listen(struct our_control *listener)
 
 /* ---- Its clients ---- */
 
-/* Admits the client, or reports why not. */
+/* Admits the client, or reports why it does not. */
 static int admit(struct our_control *agent)
 {
 	const struct our_session *session = our_session_of(agent);
@@ -91,7 +91,7 @@ static int admit(struct our_control *agent)
 	return ret;
 }
 
-/* Takes what the client has told, if the stage's clients do, and checks it. */
+/* Takes and checks the client's private data, if the stage's clients send any. */
 static int take_connect_info(struct our_control *agent)
 {
 	const struct our_stage *stage = our_stage_of(agent);

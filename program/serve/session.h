@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * A session: what a program of the suite has to know of a connection beside its messages, such as
- * how a server came to admit its client, or why it refuses it. Only the connection's own thread
- * uses it, unless a member says otherwise.
+ * A session: facts that a program of the suite keeps about a connection beside its messages, such
+ * as the terms on which a server admitted its client, or the reason for refusing it. Only the
+ * connection's own thread uses it, unless a member says otherwise.
  */
 #ifndef OUR_SESSION_H
 #define OUR_SESSION_H
@@ -17,9 +17,9 @@ struct our_session {
 
 	/* Used by a server: its limits for clients, shared; and the state of one agent */
 	struct our_admission *admission; /* any thread: see admission.h */
-	uint64_t memory;                 /* bytes that it was admitted with */
+	uint64_t memory;                 /* bytes for which the client was admitted */
 	struct our_agent *agent;         /* in a loop: see ping-sr-4/server.h */
-	int refusal_reason; /* why we refuse its client, as ping-sr-1/connect_info.h counts; 0: no refusal */
+	int refusal_reason; /* why we refuse its client: ping-sr-1/connect_info.h; 0: no refusal */
 	uint64_t refusal_limit;
 };
 
@@ -30,7 +30,7 @@ static inline struct our_session *our_session_of(const struct our_control *contr
 
 /*
  * Allocates a control structure, as our_create_control_struct does, and its session, which is all
- * zero but for what the options say of the run. Returns 0 and *control, or ENOMEM, reported.
+ * zero except for the run's options. Returns 0 and *control, or ENOMEM, reported.
  * our_destroy_session frees both.
  */
 int our_create_session(const struct our_config *config, const struct our_options *options,

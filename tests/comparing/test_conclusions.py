@@ -58,7 +58,7 @@ class Statistics(unittest.TestCase):
 
 
 class Words(unittest.TestCase):
-    """What the report says."""
+    """The sentences of the report."""
 
     def test_break_even_is_where_both_cost_the_same(self) -> None:
         even = conclusions.break_even(results(), "RoCE")

@@ -21,7 +21,7 @@ def zone(powercap: Path, folder: str, name: str, uj: int) -> None:
 
 
 def two_packages(powercap: Path, first: int, second: int) -> None:
-    """And what must not be added to them."""
+    """Makes two packages, and counters that must not be added to them."""
     zone(powercap, "intel-rapl:0", "package-0", first)
     zone(powercap, "intel-rapl:0:0", "core", first // 2)
     zone(powercap, "intel-rapl:0:1", "dram", 7)

@@ -52,7 +52,7 @@ class Folder(unittest.TestCase):
         self.folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def events(self) -> Path:
-        """What a run leaves."""
+        """Returns the lines that a run leaves."""
         made, file = results(), self.folder / "samples.jsonl"
         store.append(file, "environment", made.environment)
         store.append(file, "background", made.background[0])

@@ -53,7 +53,7 @@ class Compare(Launched):
         return self.bench("compare", "--only", "round-trip", *chosen, *launch, "--minutes", "0.2", *options)
 
     def results(self) -> dict[str, Any]:
-        """Of the last run."""
+        """Returns the results of the last run."""
         found: dict[str, Any] = json.loads((self.out / "results.json").read_text())
         return found
 

@@ -28,7 +28,7 @@ def known(trip_busy_us: float = 400) -> law.Primitives:
 
 
 class Predictions(unittest.TestCase):
-    """Of one link."""
+    """The predictions of one link."""
 
     def setUp(self) -> None:
         self.law = law.Law(known())

@@ -77,7 +77,7 @@ class Bursts(unittest.TestCase):
         self.assertGreaterEqual(self.use.machine_cpus * self.use.seconds, least)
 
     def test_its_switches_are_those_that_it_counts(self) -> None:
-        """And a few more, while it waits for its lines. On a busy machine not each sleep is a voluntary one."""
+        """There are a few more switches, while it waits for its lines. On a busy machine not each sleep is a voluntary switch."""
         self.assertGreater(self.slept, 0)
         self.assertGreaterEqual(self.switches, self.slept)
         self.assertLessEqual(self.switches, self.slept + 10)
@@ -133,7 +133,7 @@ class Arithmetic(unittest.TestCase):
 
 # ---- perf -------------------------------------------------------------------------------------------------
 
-# What perf 6.1 wrote: a counter, one that is shared with others, one that there is not, one whose process slept.
+# Output of perf 6.1: a counter, one that is shared with others, one that does not exist, one whose process slept.
 WRITTEN = """461636060,ns,duration_time,461636060,100.00,0.000,/sec
 923272120,,cycles:u,461000000,100.00,2.000,GHz
 <not supported>,,instructions,0,100.00,,
@@ -160,7 +160,7 @@ class Counters(unittest.TestCase):
 
     def test_a_process_that_spins(self) -> None:
         if shutil.which("perf") is None or counters.absent(("task-clock",)):
-            return  # what can be tested without it was
+            return  # the rest was tested without it
         with tempfile.TemporaryDirectory() as folder:
             all_children = children.Children(Path(folder))
             self.addCleanup(all_children.end_all)
@@ -177,7 +177,7 @@ class Counters(unittest.TestCase):
 
 
 def write(cpus: Path, files: dict[str, str]) -> None:
-    """As in /sys/devices/system/cpu."""
+    """Writes files as in /sys/devices/system/cpu."""
     for name, text in files.items():
         (cpus / name).parent.mkdir(parents=True, exist_ok=True)
         (cpus / name).write_text(text + "\n")

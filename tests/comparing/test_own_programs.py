@@ -19,9 +19,9 @@ import pytest
 
 BENCH = Path(__file__).resolve().parents[2] / "build/bench"
 PROGRAM = BENCH / "tcp_ping"
-BATCHES, BATCH = 11, 100_000  # of messages, in statistics_cost, for each of two figures
+BATCHES, BATCH = 11, 100_000  # batches of messages in statistics_cost, for each of two figures
 SIZE, LONG = 200, 1 << 24  # bytes: no call moves all of the long one
-DELAYS_US = [1000, 3000, 3000]  # of the echo, in turn: most take longer than the quickest
+DELAYS_US = [1000, 3000, 3000]  # delays of the echo, in turn: most exceed the shortest
 WARM_UP = 100  # messages, without a rate
 RATE = 50  # messages a second: time for two sleeps in each
 LIMIT_S = 60
@@ -36,7 +36,7 @@ class Echo:
     arrivals: list[float] = field(default_factory=list)  # in s
 
     def serve(self) -> None:
-        """Until the client leaves."""
+        """Serves until the client leaves."""
         connection = self.listener.accept()[0]
         with connection, suppress(ConnectionError):
             while data := connection.recv(SIZE, socket.MSG_WAITALL):
@@ -45,7 +45,7 @@ class Echo:
                 connection.sendall(data)
 
     def measure(self, how: str, number: int, *rate: str) -> tuple[dict[str, object], int, float]:
-        """What a client prints that is stopped after so many messages, its voluntary context switches, and when it began."""
+        """Stops a client after so many messages; returns its output, its voluntary context switches, and when it began."""
         thread = threading.Thread(target=self.serve, daemon=True)
         thread.start()
         began, port = time.monotonic(), str(self.listener.getsockname()[1])

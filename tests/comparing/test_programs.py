@@ -24,7 +24,7 @@ OURS = '{"count": 900, "warm_up": 100, "seconds": 0.5, "bytes_per_second": 2e6, 
 
 
 class Outputs(unittest.TestCase):
-    """What programs print."""
+    """Outputs of programs."""
 
     def test_half_of_a_round_trip_is_doubled(self) -> None:
         figures = outputs.read("perftest", "ib_send_lat", LATENCY)

@@ -20,18 +20,18 @@ LIMIT = 60  # seconds, for any command
 PORT = "20999"
 ROCE = os.environ.get("LAB_ROCE_ADDR", "")
 IWARP = os.environ.get("LAB_IWARP_ADDR", "")
-UNKNOWN = {"MTU", "firewall", "peer"}  # what --check can never tell
+UNKNOWN = {"MTU", "firewall", "peer"}  # steps that --check can never judge
 MODES = {"RoCE v1", "RoCE v2", "IB"}
 
 
 def expect(condition: object, what: object) -> None:
-    """What was said is what is so."""
+    """Compares what a program printed with the facts."""
     if not condition:
         pytest.fail(str(what))
 
 
 def run(*words: str, status: int | None = 0) -> str:
-    """What a command writes to stdout; with `status` None, whatever comes of it."""
+    """Returns the stdout of a command, whose exit status must be `status`, unless that is None."""
     done = subprocess.run(words, capture_output=True, text=True, timeout=LIMIT, check=False)
     if status is not None:
         expect(done.returncode == status, f"{words}: exit status {done.returncode}: "
@@ -45,7 +45,7 @@ def list_devices() -> Any:
 
 
 def devinfo(device: str) -> str:
-    """What libibverbs' own program says."""
+    """Returns the output of libibverbs' own program."""
     return run("ibv_devinfo", "-v", "-d", device)
 
 
@@ -155,7 +155,7 @@ def test_wrong_usage() -> None:
 
 
 def check(address: str, *before: str) -> tuple[dict[str, str], str, int]:
-    """What --check says: verdict and text of each step, the last line, and the exit status."""
+    """Returns the results of --check: verdict and text of each step, the last line, and the exit status."""
     words = [*before, PROGRAM, "--check", address, "-p", PORT]
     done = subprocess.run(words, capture_output=True, text=True, timeout=LIMIT, check=False)
     steps = {}
@@ -197,7 +197,7 @@ def test_own_address() -> None:
 
 
 def test_own_address_of_ipv6() -> None:
-    """Of a machine that has no other; its own on each link has no place in a command."""
+    """Checks the address of a machine that has no other; its own on each link has no place in a command."""
     netdevs = [os.environ["LAB_ROCE_NETDEV"], os.environ["LAB_IWARP_NETDEV"]]
     had = {netdev: re.findall(r"\binet (\S+)", run("ip", "address", "show", "dev", netdev))[0] for netdev in netdevs}
     for netdev, address in had.items():
@@ -213,7 +213,7 @@ def test_own_address_of_ipv6() -> None:
 
 
 def test_unknown_mtu() -> None:
-    """As where /sys is another network namespace's."""
+    """The MTU is unknown if /sys belongs to another network namespace."""
     steps, _, status = check(ROCE, "unshare", "--mount", "sh", "-c", "mount -t tmpfs none /sys/class/net; exec \"$@\"", "sh")
     expect(status == 0 and steps["MTU"].startswith("? /sys/class/net/") and "cannot be read" in steps["MTU"], steps)
 
@@ -319,7 +319,7 @@ def test_little_memory() -> None:
         expect_failure(check(address, *before), "memory", "locked memory is 64 KiB", "ulimit -l")
 
 
-# What a container or a machine may lack, in a mount namespace; the step that fails, what it says, and its remedy.
+# Things that a container or a machine may lack, in a mount namespace; the step that fails, its text, and its remedy.
 HIDDEN = [
     ("mount -t tmpfs none /sys/class", "device", "no RDMA driver is loaded", "type rxe netdev NETDEV"),
     ("mount -t tmpfs none /sys/class; mkdir -p /sys/class/infiniband/rxe0", "verbs", "the module ib_uverbs is not loaded", "modprobe ib_uverbs"),
@@ -331,7 +331,7 @@ HIDDEN = [
 
 
 def test_what_is_hidden() -> None:
-    """And the same command with nothing hidden finds nothing."""
+    """The step fails; with nothing hidden the same command finds nothing."""
     for script, step, text, remedy in [*HIDDEN, ("true", "", "", "")]:
         result = check(ROCE, "unshare", "--mount", "sh", "-c", f'{script}; exec "$@"', "sh")
         if step:
@@ -356,7 +356,7 @@ def test_no_carrier() -> None:
 
 
 def test_no_device_in_this_namespace() -> None:
-    """As in a container on a machine that gives each device to one namespace."""
+    """A container lacks the device if the machine gives each device to one namespace."""
     run("rdma", "system", "set", "netns", "exclusive")
     run("ip", "netns", "add", "container")
     try:

@@ -18,12 +18,12 @@ pytestmark = pytest.mark.skipif(not IN_GUEST, reason="it takes two processors fo
 PROGRAM = Path(__file__).resolve().parents[2] / "build/bench/primitives"
 PAUSES_US = [100, 500, 2000, 7000, 50000]
 STEPS_US = 4_800_000  # together, at least
-CALLS = 20000  # of each kind
-LONGEST_US = 5_000_000  # of any wait
+CALLS = 20000  # repetitions of each kind
+LONGEST_US = 5_000_000  # limit of any wait
 
 
 def measure(how: str, link: str) -> tuple[dict[str, Any], float]:
-    """What it prints, and for how long it ran, in us."""
+    """Returns the program's output, and how long it ran, in us."""
     began = time.monotonic()
     done = subprocess.run([PROGRAM, how, os.environ[link]], capture_output=True, text=True, timeout=120)
     took_us = (time.monotonic() - began) * 1e6

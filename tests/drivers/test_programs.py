@@ -30,11 +30,11 @@ class Row:
 
     server: str
     client: str
-    ready: str = ""  # what the server's trace says once clients may come; without, they come until one is served
+    ready: str = ""  # a line of the server's trace once clients may come; without one, clients try until one is served
     left: tuple[Kinds, Kinds] = ((), ())  # by the server, and by the client: kinds of objects, sorted
 
 
-# What perftest 4.5 leaves: the list of devices that it looks through, the context that it opens before the
+# Objects that perftest 4.5 leaves: the list of devices that it looks through, the context that it opens before the
 # CM brings another, and the channel and id of the connection by which both sides exchange their data. Its
 # traces have no call that would destroy these, and nor has its source.
 PERFTEST = (("context", "device_list", "event_channel", "id"),) * 2
@@ -108,7 +108,7 @@ class Programs(unittest.TestCase):
 
 
 def refused(lines: list[dict[str, Any]]) -> bool:
-    """Whether a connection was."""
+    """Returns whether a connection was refused."""
     return any(
         r["call"] == "rdma_connect" and "error" in r or r["args"].get("what", {}).get("type") == "REJECTED"
         for r in lines

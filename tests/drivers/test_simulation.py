@@ -62,7 +62,7 @@ def test_what_soft_roce_has_answered_makes_the_kind_roce(tmp_path: Path) -> None
 
 
 def answers(*argv: str) -> list[str]:
-    """What the probe prints, without times, sorted: events on the two sides have no order."""
+    """Returns the output of the probe, without times, sorted: events on the two sides have no order."""
     done = subprocess.run(argv, cwd=TOP, capture_output=True, text=True, timeout=120, check=False)
     assert done.stdout, f"{' '.join(argv)}: {done.stderr}"
     return sorted(re.sub(r"^ *[0-9.]+ ms +", "", line) for line in done.stdout.splitlines())
@@ -76,7 +76,7 @@ def answers(*argv: str) -> list[str]:
     ],
 )  # fmt: skip
 def test_it_refuses_what_soft_roce_refuses(question: str) -> None:
-    """And no more: the questions of adapter.c, which are asked at the address of the lab's soft-RoCE."""
+    """The simulation refuses no more: the test asks the questions of adapter.c at the address of the lab's soft-RoCE."""
     program = ["build/tests/sim/adapter", *question.split()]
     assert answers(*program) == answers("tools/verbs-sim/verbs-sim", "--", *program)
 

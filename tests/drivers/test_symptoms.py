@@ -12,7 +12,7 @@ from quotes import symptoms
 
 pytestmark = pytest.mark.long
 LIMIT_S = 60
-ATTEMPTS = 5  # of two lines that a program may print, which one comes can depend on who is first
+ATTEMPTS = 5  # a program may print one of two lines, depending on which side is first
 RELEASE = platform.release()
 
 

@@ -27,7 +27,7 @@ ROWS = [
 
 @pytest.mark.parametrize("sin, address", ROWS)
 def test_who_is_guilty(sin: str, address: str) -> None:
-    """Of private data also when more of them came before than verbs-trace can watch at a time: 130 refused clients bring 260."""
+    """An accusation about private data comes even after more of them than verbs-trace can watch at a time: 130 refused clients bring 260."""
     times = "130" if sin == "private-data-after-ack" else "0"
     guilty, innocent = (trace("-j", BUILT / "sins", sin, how, address, times) for how in ("guilty", "innocent"))
     assert (guilty.returncode, innocent.returncode) == (0, 0), guilty.stderr + innocent.stderr

@@ -39,7 +39,7 @@ def cross(cpu: str, root: Path) -> str:
 
 
 def root_of(architecture: str) -> Path:
-    """What Debian's release of this machine has for that processor; no program of it is run."""
+    """Unpacks packages of this machine's Debian release for that processor; runs no program of theirs."""
     root = FOREIGN / architecture
     if not (root / "unpacked").exists():
         shutil.rmtree(root, ignore_errors=True)
@@ -49,7 +49,7 @@ def root_of(architecture: str) -> Path:
              limit_s=600)  # fmt: skip
         shutil.rmtree(root / "dev")  # qemu would take it for this machine's
         if not (root / "lib").exists():
-            (root / "lib").symlink_to("usr/lib")  # which Debian 13 leaves to a package that is not needed otherwise
+            (root / "lib").symlink_to("usr/lib")  # Debian 13 has this in a package that is not needed otherwise
         (root / "unpacked").touch()
     return root
 

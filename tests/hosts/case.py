@@ -42,10 +42,10 @@ class Case:
         Case.next_port += 10
         self.ports = {stage: Case.next_port + n for n, stage in enumerate(stages)}
 
-    # What is asked of the hosts.
+    # Questions to the hosts.
 
     def states(self, host: Host, names: list[str]) -> dict[str, dict[str, Any]]:
-        """What has become of programs."""
+        """Returns the states of programs."""
         return dict(zip(names, host.ask(*[["state", name] for name in names])))
 
     def wait(self, host: Host, names: list[str], ready: Callable[[dict[str, Any]], object], seconds: int) -> list[str]:
@@ -69,7 +69,7 @@ class Case:
             self.pair.hosts[number - 1].succeeds(text, 240)
 
     def take(self, host: Host, name: str, side: Side) -> None:
-        """What a program has come to; one that has not ended is killed."""
+        """Returns the result of a program; kills one that has not ended."""
         state = self.states(host, [name])[name]
         side.status, side.said, side.out = state["status"], state["said"], state["out"]
         if side.status is None:
@@ -130,12 +130,12 @@ class Case:
             self.seen[stage].said_later = server.said[len(earlier) :]
             server.said = earlier
 
-    # What happens.
+    # The events of a case.
 
     def await_phase(self, clients: list[str]) -> None:
-        """Until all have come so far that it may happen."""
+        """Waits until all programs have reached the phase of the disturbance."""
         if self.row.phase in ("transfer", "idle"):
-            sending = [name for name in clients if not name.startswith("pubsub-rdma-2")]  # which is written to
+            sending = [name for name in clients if not name.startswith("pubsub-rdma-2")]  # its client is written to, and sends nothing
             if self.wait(self.client_host, sending, lambda state: state["sends"] > 10, START_S):
                 self.notes.append("a client was not in mid-run in time")
         elif self.row.phase.startswith("rdma_"):
@@ -175,7 +175,7 @@ class Case:
             self.client_host.ask(*[["signal", name, int(signal.SIGCONT)] for name in clients])
 
     def settle(self) -> None:
-        """Until the hosts see each other again, and the device has its addresses."""
+        """Waits until the hosts see each other again, and the device has its addresses."""
         until = "for i in $(seq 100); do {}; sleep 0.1; done; false"
         if self.device["type"] == "rxe":
             gids = "/sys/class/infiniband/rxe0/ports/1/gids/*"
@@ -184,7 +184,7 @@ class Case:
         self.shell(until.format(f"ping -q -c 1 -W 1 {peer} >/dev/null && exit"), (2,))
 
     def await_released(self) -> None:
-        """Until no server has a QP any more: its client has gone. One empty list may be an interrupted one."""
+        """Waits until no server has a QP any more: its client has gone. A single empty list may be an interrupted one."""
         names = [f"{stage}-server" for stage in self.stages]
         end = time.monotonic() + END_S
         empty = 0
@@ -197,7 +197,7 @@ class Case:
             if empty == 2 or time.monotonic() > end:
                 break
             time.sleep(0.5)
-        states = self.states(self.server_host, names)  # what it says, it says before that
+        states = self.states(self.server_host, names)  # it prints everything before that
         for stage in self.stages:
             self.seen[stage].held = "a QP" if stage in held else ""
             self.seen[stage].server.said = states[f"{stage}-server"]["said"]
@@ -255,7 +255,7 @@ class Case:
             self.notes.append("a server that was started anew hangs")
 
     def leftovers(self, baseline: list[str]) -> list[str]:
-        """What the hosts hold more than before, and what their kernels complain of."""
+        """Returns the objects that the hosts have more than before, and the complaints of their kernels."""
         found = []
         for host, before in zip(self.pair.hosts, baseline):
             end = time.monotonic() + LEFT_S
@@ -270,5 +270,5 @@ class Case:
 
 
 def resources(host: Host) -> str:
-    """What the devices of a host have in hand; the numbers of the devices do not matter."""
+    """Returns the objects of a host's devices; the numbers of the devices do not matter."""
     return host.shell("rdma resource show | sed 's/^[0-9]*: //' | sort")

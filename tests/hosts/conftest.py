@@ -28,7 +28,7 @@ class Machines:
         self.baseline: list[str] = []
 
     def play(self, device: str, stages: list[str], row: Disturbance) -> tuple[dict[str, Seen], list[str]]:
-        """What each stage did, and what is wrong with the hosts."""
+        """Plays a case; returns the results of each stage, and complaints about the hosts."""
         if not self.pair:
             self.pair = Pair(self.kernel)
             self.baseline = [resources(host) for host in self.pair.hosts]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What happens to two hosts or to the link between them, one row for each disturbance.
+"""Disturbances of two hosts or of the link between them, one row for each.
 
 Place: the table that case.py plays and judge.py judges by. Contract: nothing here runs anything. Servers run on host 1,
 clients on host 2.
@@ -24,7 +24,7 @@ REACHED = [stage for stage in STAGES if not facts()[stage]["agent_sees"]]
 TOGETHER = 8  # stages: more are too many for two emulated processors
 DEVICES = {"rxe0": "soft-RoCE", "siw0": "soft-iWARP"}
 
-# What a program may give as the reason, by what it means.
+# The reasons that a program may print, by their meaning.
 SILENCE = r"said nothing for \d+ s|waited in vain|no answer from"
 RETRIES = r"retry counter exceeded"
 LEFT = r"the (client|server) left after|most likely the client has left"
@@ -36,12 +36,12 @@ REMOVED = r"RDMA_CM_EVENT_DEVICE_REMOVAL"
 CANNOT_SEND = r"local QP operation error|a work request was flushed"
 HOST_IS_DEAD = r"has not answered to a keepalive"
 PEER_IS_GONE = (SILENCE, RETRIES, LEFT, UNREACHABLE, HOST_IS_DEAD)
-# What the device has to say besides: it tells what was done to it, and is no reason by itself.
+# Further lines of the device: they tell what was done to it, and are no reason by themselves.
 HINT = r"IBV_EVENT_(GID_CHANGE|LID_CHANGE|PKEY_CHANGE|PORT_ACTIVE|PORT_ERR)"
 
 RATE = 10  # messages a second of a run that something happens to
 PATIENCE_S = 20  # --timeout of both sides: after a cut of 5 s TCP may take 13 s to try again, soft-RoCE 8
-SETTLE_S = 8  # of messages before and after
+SETTLE_S = 8  # seconds with messages before and after
 RUN_S = 80  # the longest run, and more
 
 
@@ -55,13 +55,13 @@ class Disturbance:
     undo: str
     hosts: tuple[int, ...] = (1, 2)
     phase: str = "transfer"  # start: before the clients; idle; or the call that is waited for
-    hold_s: int | None = None  # until it is undone; None: when the clients have ended
+    hold_s: int | None = None  # seconds until it is undone; None: when the clients have ended
     harmless: bool = False  # every program has to succeed
     causes: tuple[str, ...] = PEER_IS_GONE
     freeze: bool = False  # the hosts are frozen, and there is nothing to apply
     removes: bool = False  # the device goes: its host's servers cannot go on
     few: bool = False  # each message may take seconds
-    lasts_s: int = 0  # what it takes to apply it
+    lasts_s: int = 0  # seconds to apply it
 
     @property
     def count(self) -> int:
@@ -201,5 +201,5 @@ TABLE: tuple[Disturbance, ...] = (
 
 
 def stages_on(device: str, stages: list[str]) -> list[str]:
-    """Those of the stages that this device can run."""
+    """Returns the stages that this device can run."""
     return [stage for stage in stages if DEVICES[device] == "soft-RoCE" or stage not in ONLY_ROCE]

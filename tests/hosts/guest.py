@@ -42,7 +42,7 @@ class Started:
             )  # fmt: skip
 
     def text(self, kind: str) -> str:
-        """What it has written so far."""
+        """Returns the program's output so far."""
         with open(f"{self.path}.{kind}", encoding="utf-8", errors="replace") as file:
             return file.read()
 
@@ -94,7 +94,7 @@ class Guest:
         return self.started[name].process.pid
 
     def state(self, name: str) -> dict[str, Any]:
-        """What has become of it."""
+        """Returns the program's state."""
         return self.started[name].state()
 
     def signal(self, name: str, number: int) -> None:

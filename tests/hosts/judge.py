@@ -23,7 +23,7 @@ class Side:
     status: int | None = None  # None: it did not end in its time
     said: list[str] = field(default_factory=list)
     out: str = ""
-    hung: str = ""  # where, if it had to be killed
+    hung: str = ""  # the place, if it had to be killed
 
 
 @dataclass
@@ -33,9 +33,9 @@ class Seen:
     client: Side = field(default_factory=Side)
     server: Side = field(default_factory=Side)
     next: Side = field(default_factory=Side)
-    server_lasted: bool = True  # until it was interrupted, after the next client
+    server_lasted: bool = True  # it ran until it was interrupted, after the next client
     said_later: list[str] = field(default_factory=list)  # by the server, of the next client or of its end
-    held: str = ""  # what the server held long after its client had gone
+    held: str = ""  # objects of the server long after its client had gone
 
 
 @dataclass
@@ -74,12 +74,12 @@ def of_result(stage: str, out: str, count: int) -> list[str]:
     return faults
 
 
-# What a server announces, and what count-atomic-1's says after each client.
+# The announcement of a server, and the line of count-atomic-1's after each client.
 NEWS = re.compile(r"listening on |counted to \d+, and the clients' counts add up to ")
 
 
 def sentences(said: list[str]) -> list[str]:
-    """What was said but for news that are no complaint."""
+    """Returns the lines that are complaints, without news."""
     return [line.split(": ", 1)[1] for line in said if not NEWS.search(line)]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What programs on two hosts do when something happens to one of the hosts, or to the link between them.
+"""Programs on two hosts when something happens to one of the hosts, or to the link between them.
 
 Each must succeed, or fail in bounded time with exit status 1 and one line that names a cause that it can have had. The
 server must end that client's connection, serve the next one when it is over, and end with Ctrl-C; nothing may be left

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Who calls whom, as the object files say: the rooms of the house, the layers of common/ and those of verbs-sim call downwards only."""
+"""The object files show who calls whom: the rooms of the house, the layers of common/ and those of verbs-sim call downwards only."""
 
 import subprocess
 from pathlib import Path
@@ -24,12 +24,12 @@ OF_LIBC = {"open", "fstat", "access"}
 
 
 def folder(source: str) -> str:
-    """Where a source stands: its room, or its stage."""
+    """Returns the room or the stage of a source."""
     return str(Path(source).parent)
 
 
 def calls(sources: list[str]) -> dict[str, set[str]]:
-    """Of each source, the others that define what it calls or refers to."""
+    """Returns for each source the others that define its external symbols."""
     objects = {str(TOP / "build" / Path(source).with_suffix(".o")): source for source in sources}
     said = subprocess.run(["nm", "-A", *objects], capture_output=True, text=True, check=True).stdout
     home: dict[str, str] = {}

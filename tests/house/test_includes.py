@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Who may include what, and how comments name files."""
+"""The rules for includes, and for comments: the names of files in them, and how they begin."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,7 @@ from tools.folders import files
 
 TOP = Path(__file__).resolve().parents[2]
 
-# What the files of a folder may include, besides those of the folder itself. Stages are in no row.
+# The folders that files of a folder may include, besides their own. Stages are in no row.
 ALLOWED: dict[str, set[str]] = {
     "examples": {"common"},
     "program": {"common"},
@@ -75,3 +75,24 @@ def test_comments_say_where_a_file_is() -> None:
             for name in re.findall(r"(?<![\w/.-])(\w+\.[ch])\b", "" if line.startswith("#include") else line):
                 if name in names:
                     assert (TOP / file).with_name(name).exists() and name not in ("completions.c", "cm_events.c"), f"{file}: {line.strip()}"
+
+
+# A comment that begins so continues the line it stands on. These folders still have some.
+FRAGMENT = re.compile(r"(?:of|what|who|whose|whoever|whether|how|which|that|where|and|but|nor)\b[^?]*$", re.IGNORECASE)
+HAVE_FRAGMENTS = ("beyond/", "blast-sr-2/", "course/", "lab/", "ping-sr-")
+
+
+def comments(name: str) -> list[str]:
+    """Returns the comments and docstrings of a file; of comments on consecutive lines, the first line."""
+    text = (TOP / name).read_text()
+    if not name.endswith(".py"):
+        return [" ".join(one.split()) for one in re.findall(r"/\*[\s*]*(.*?)\*/", text, re.DOTALL)]
+    lines = re.findall(r"^(?!\s*# .*\n).*(?<!\S)# (.*)|^(?!\s*# ).*\n\s*# (.*)", "\n" + text, re.MULTILINE)
+    return re.findall(r'^\s*"""(\S.*?)"""', text, re.DOTALL | re.MULTILINE) + ["".join(line) for line in lines]
+
+
+def test_comments_read_by_themselves() -> None:
+    """A question may begin as a fragment does."""
+    found = {name: comments(name) for name in files(".c", ".h", ".py") if not name.startswith(HAVE_FRAGMENTS)}
+    assert sum(map(len, found.values())) > 5000
+    assert not [f"{name}: {one}" for name, them in found.items() for one in them if FRAGMENT.match(one)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What build/libour_control.a and its header promise to any program that uses them."""
+"""Promises of build/libour_control.a and its header to any program that uses them."""
 
 import re
 import subprocess
@@ -9,7 +9,7 @@ import pytest
 
 TOP = Path(__file__).resolve().parents[2]
 LIBRARY = "build/libour_control.a"
-STATE = {"joined", "lock"}  # which controls are on a device, whose events librdmacm has only once for the whole process
+STATE = {"joined", "lock"}  # the list of controls on a device, whose events librdmacm has only once for the whole process
 FORBIDDEN = re.compile(
     r"\b(main|v?f?printf|puts|putchar|fputs|fwrite|write|stdout|stderr|perror|_?exit|abort|signal|sigaction|alarm)\b"
 )
@@ -18,7 +18,7 @@ HEADER = '#include "our_control.h"\n'
 
 
 def said(*command: str, stdin: str = "") -> str:
-    """What a command prints, which must not fail."""
+    """Returns the output of a command, which must not fail."""
     done = subprocess.run(command, cwd=TOP, input=stdin, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -46,5 +46,5 @@ def test_the_header_stands_by_itself(language: str) -> None:
 
 @pytest.mark.parametrize("example", sorted(path.name for path in (TOP / "examples").glob("*.c")))
 def test_an_example_needs_nothing_else(example: str) -> None:
-    """Of ours."""
+    """An example needs no other file of ours."""
     assert [line for line in (TOP / "examples" / example).read_text().splitlines(True) if line.startswith('#include "')] == [HEADER]

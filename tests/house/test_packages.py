@@ -22,7 +22,7 @@ COMMANDS = "awk bash cat dirname env grep sed sort tr".split()
 
 
 def say(where: Path, processor: str, has: str, *parts: str) -> str:
-    """What it prints on a machine with this processor and this one command for packages."""
+    """Returns its output on a machine with this processor and this one command for packages."""
     for name in COMMANDS:
         (where / name).symlink_to(shutil.which(name) or "/")
     for name, text in {"uname": f"echo {processor}", has: "exit 1"}.items():
@@ -89,7 +89,7 @@ needs_debian = pytest.mark.skipif(not shutil.which("dpkg-query"), reason="this i
 
 
 def said(*argv: str) -> str:
-    """What a command prints, also if it fails."""
+    """Returns the output of a command, also if it fails."""
     return subprocess.run(argv, capture_output=True, text=True, timeout=120, check=False).stdout
 
 
@@ -145,7 +145,7 @@ def programs(name: str) -> frozenset[str]:
 
 
 def paths(need: str) -> set[str]:
-    """Where Debian may have the file of a program or of a module, if it is there."""
+    """Returns the existing paths at which Debian may have the file of a program or of a module."""
     kind, name = need.split()
     found = shutil.which(name, path=SYSTEM) if kind == "program" else None
     if kind == "module" and (spec := importlib.util.find_spec(name)):
@@ -190,7 +190,7 @@ def there(parts: list[str]) -> set[str]:
 @needs_debian
 @pytest.mark.parametrize("parts", ROOMS)
 def test_what_scripts_need_is_in_the_list(parts: str) -> None:
-    """As far as their texts show it: no program in a string or a variable, and none that is not installed here."""
+    """The texts of scripts show this, except for programs in strings or variables, and programs that are not installed here."""
     of_product = {name: name.startswith(("tools/", "course/")) and "/tests/" in name for name in scripts()}
     names = [name for name in scripts() if (parts == "build lab tests" if of_product[name] else name.startswith(tuple(ROOMS[parts])))]
     needs = {name: {f"module {one}" for one in modules(name)} if isinstance(scripts()[name], ast.Module) else set() for name in names}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What make dist packs: it has the files and the name of its commit, and builds, installs and passes tests without git. And the
+"""The archive of make dist has the files and the name of its commit, and builds, installs and passes tests without git. And the
 library's two files, in the place of its sources."""
 
 import os

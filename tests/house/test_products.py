@@ -11,7 +11,7 @@ import pytest
 from tools.folders import TOP, files
 from tools.stages import make, variable
 
-INSTALLED = {  # what each has to print after it was installed, and how it is asked
+INSTALLED = {  # a command for each installed product, and the text that it has to print
     "verbs-sim": (["bin/verbs-sim", "--", "true"], ""),
     "verbs-trace": (["bin/verbs-trace", "true"], ""),
     "devices": (["lib/devices/devices", "--explain", "ENODEV"], "ENODEV (19)"),

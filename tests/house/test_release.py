@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What others read of a version: CITATION.cff and CHANGELOG.md name the one that make dist packs; each license that REUSE.toml
+"""Files that describe a version: CITATION.cff and CHANGELOG.md name the one that make dist packs; each license that REUSE.toml
 names has its text in LICENSES/."""
 
 import re
@@ -14,7 +14,7 @@ TABLES = tomllib.loads((TOP / "REUSE.toml").read_text())["annotations"]
 
 def test_the_citation_names_the_version() -> None:
     assert [CITED["version"].strip('"')] == VERSION
-    assert {"cff-version", "message", "title", "authors"} <= {*CITED}  # what the format requires
+    assert {"cff-version", "message", "title", "authors"} <= {*CITED}  # keys that the format requires
 
 
 def test_the_newest_section_is_the_version_s() -> None:

@@ -45,7 +45,7 @@ class Said(NamedTuple):
 
 
 class Lab:
-    """What a test starts, and where."""
+    """Starts programs of a test, in a folder of its own."""
 
     def __init__(self, directory: Path) -> None:
         self.dir = directory
@@ -53,7 +53,7 @@ class Lab:
         self.env = {**os.environ, "TMPDIR": str(directory)}
         if "/" in self.kernel:
             self.kernel = self.env["LAB_KERNEL"] = str(Path(self.kernel).resolve())
-        self.entry = Path()  # of the cache, that of the kernel
+        self.entry = Path()  # the kernel's file in the cache
         self.log = directory / "log"
         self.process: subprocess.Popen[bytes] | None = None
 
@@ -117,7 +117,7 @@ class Lab:
         self.env["XDG_CACHE_HOME"] = str(self.dir / "empty")
 
     def cached(self, pattern: str) -> list[Path]:
-        """What is in the cache."""
+        """Returns the files in the cache."""
         return list(Path(self.env["XDG_CACHE_HOME"]).glob(f"rdma-lab/*/{pattern}"))
 
     def no_network(self) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What lab/run promises to a command: its place, its streams, its end, its devices, a second host."""
+"""The promises of lab/run to a command: its place, its streams, its end, its devices, a second host."""
 
 import hashlib
 import os
@@ -116,7 +116,7 @@ def test_place(lab: Lab) -> None:
 
 
 def test_environment(lab: Lab) -> None:
-    """What --env names, and what the lab tells; and a clock whose reading is no system call."""
+    """The command gets the variables of --env and of the lab; and a clock that it reads without a system call."""
     options = ("--env", "FROM_CALLER", "--env", "SET=a b", "--env", "NOT_THERE")
     script = "env; cat /sys/devices/system/clocksource/clocksource0/current_clocksource"
     lab.env |= {"FROM_CALLER": "1", "NOT_PASSED": "1"}
@@ -291,6 +291,6 @@ def test_devices_without_a_module(lab: Lab) -> None:
 
 
 def test_the_doctor_boots_it() -> None:
-    """What make doctor says of the lab; the rest of it: tests/house/test_doctor.py."""
+    """make doctor judges the lab; tests/house/test_doctor.py has its other lines."""
     said = subprocess.run(["tools/doctor"], cwd=TOP, capture_output=True, text=True, timeout=300, check=False).stdout
     assert re.search(r"^ok +lab +boots, and has rxe0 ", said, re.MULTILINE), said

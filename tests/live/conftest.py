@@ -98,8 +98,8 @@ class Run:
 
 @pytest.fixture
 def run(request: pytest.FixtureRequest, started: list[Process], no_leftovers: None) -> Iterator[Run]:
-    """Not in tmp_path: xdist's controller chooses that, and a guest's /tmp is its own. What programs wrote stays until
-    the test's report is made."""
+    """Starts programs. Their files are not in tmp_path, which xdist's controller chooses, as a guest's
+    /tmp is its own; they stay until the test's report is made."""
     folder = tempfile.TemporaryDirectory(prefix="live-")
     request.node.stash[FOLDER] = folder
     yield Run(started, Path(folder.name), request.config.option.watch)
@@ -123,7 +123,7 @@ def rng(request: pytest.FixtureRequest) -> Random:
 
 @pytest.fixture
 def seconds(request: pytest.FixtureRequest) -> float:
-    """How long it is to last."""
+    """Returns how long a test with a duration lasts."""
     return float(request.config.option.seconds)
 
 
@@ -131,7 +131,7 @@ class Server:
     """server("-n 2", "-j"): the stage's server, on a port of its own, once it listens. With -q it does not say so."""
 
     def __init__(self, run: Run, stage: Stage, link: Link) -> None:
-        """Of the test's stage and link."""
+        """Takes the test's stage and link."""
         self.run, self.stage, self.link, self.port = run, stage, link, 0
 
     def __call__(self, *options: object, program: str = "", before: str = "", port: int = 0, **how: Any) -> Process:
@@ -144,7 +144,7 @@ class Server:
 
 @pytest.fixture
 def server(run: Run, stage: Stage, link: Link) -> Server:
-    """Of the test's stage and link."""
+    """Starts servers of the test's stage and link."""
     return Server(run, stage, link)
 
 
@@ -163,7 +163,7 @@ class Client:
 
 @pytest.fixture
 def client(server: Server) -> Client:
-    """Of the test's stage and link."""
+    """Starts clients of the test's stage and link."""
     return Client(server)
 
 
@@ -172,7 +172,7 @@ class Pair:
     which tells it to its server, or for both; the rest is for one of them. Returns the server and the client."""
 
     def __init__(self, client: Client) -> None:
-        """Of the test's stage and link."""
+        """Takes the test's stage and link."""
         self.server, self.client = client.server, client
 
     def __call__(self, agreed: str = "", server: str = "", client: str = "") -> tuple[Process, Process]:
@@ -185,7 +185,7 @@ class Pair:
         return s, self.client("-w 60", agreed, client)
 
     def endless(self, both: str = "", timeout: str = "") -> tuple[Process, Process]:
-        """Of a run that does not end by itself, once messages are measured: after the warm-up of 100. The server listens, and
+        """Starts a run that does not end by itself, once messages are measured: after the warm-up of 100. The server listens, and
         with -w the client of ping-reconnect-2 would wait for the next one."""
         s, c = self.start(ENDLESS, f"-j {both} {timeout}", f"-T -j {both} {timeout} -w 0")
         return s, c.awaits("ibv_post_send", 200)
@@ -193,7 +193,7 @@ class Pair:
 
 @pytest.fixture
 def pair(client: Client) -> Pair:
-    """Of the test's stage and link."""
+    """Starts pairs of the test's stage and link."""
     return Pair(client)
 
 
@@ -212,7 +212,7 @@ class Peer:
 
 @pytest.fixture
 def peer(server: Server) -> Peer:
-    """Of the test's link."""
+    """Starts peers on the test's link."""
     return Peer(server)
 
 

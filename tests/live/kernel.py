@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What the kernel knows: how many RDMA objects each device has, who is connected, and its log.
+"""Facts from the kernel: how many RDMA objects each device has, the number of connections, and its log.
 
 Contract: objects are asked for by netlink, as rdma(8) does, which takes an emulated guest too long to start.
 """
@@ -50,7 +50,7 @@ def _dump(operation: int, of: bytes = b"") -> Iterator[dict[int, bytes]]:
 
 
 def objects() -> dict[str, dict[str, int]]:
-    """How many of each kind each device has, as `rdma resource show` prints them."""
+    """Returns how many of each kind each device has, as `rdma resource show` prints them."""
     found = {}
     for message in _dump(_RESOURCE_GET):
         entries = [dict(_attributes(data)) for kind, data in _attributes(message[_SUMMARY]) if kind == _SUMMARY_ENTRY]
@@ -60,12 +60,12 @@ def objects() -> dict[str, dict[str, int]]:
 
 
 def qps() -> list[int]:
-    """How many queue pairs each device has."""
+    """Returns how many queue pairs each device has."""
     return [counts["qp"] for counts in objects().values()]
 
 
 def connected(transport: str) -> int:
-    """How many ends of connections processes have here. soft-iWARP does not tell the states of its QPs, so its cm_ids
+    """Returns how many ends of connections processes have here. soft-iWARP does not tell the states of its QPs, so its cm_ids
     count; they say so a little early, as they change before the other side has answered."""
     operation, listed, wanted = (_CM_ID_GET, _CM_IDS, _CONNECTED) if transport == "iWARP" else (_QP_GET, _QPS, _READY_TO_SEND)
     found = 0
@@ -78,7 +78,7 @@ def connected(transport: str) -> int:
 
 
 class Log:
-    """What the kernel says from now on."""
+    """The kernel's log from now on."""
 
     def __init__(self) -> None:
         """Opens it."""

@@ -91,7 +91,7 @@ class Process:
         return [json.loads(line) for line in self.out.splitlines() if line.startswith("{")]
 
     def has_ended(self, within: float = 0) -> bool:
-        """Whether it has ended, or does so in time."""
+        """Returns whether it has ended, or does so in time."""
         if self.status is None:
             poll = select.poll()
             poll.register(self.pidfd, select.POLLIN)
@@ -158,7 +158,7 @@ class Process:
         os.close(self.pidfd)
 
     def memory_kib(self, which: str = "RssAnon") -> int:
-        """What is resident of its own memory, without queues that it shares with the device; or, "VmHWM", the most that was."""
+        """Returns its resident memory, without queues that it shares with the device; or, "VmHWM", the peak."""
         status = Path(f"/proc/{self.pid}/status").read_text()
         return int(status.partition(f"{which}:")[2].split()[0])
 
@@ -173,7 +173,7 @@ class Process:
         return self
 
     def _times_run(self) -> dict[str, int]:
-        """How often each of its threads was given a CPU, as the kernel counts."""
+        """Returns how often each of its threads was given a CPU, as the kernel counts."""
         found = {}
         for thread in Path(f"/proc/{self.pid}/task").iterdir():
             with contextlib.suppress(OSError):  # it has ended just now
@@ -189,7 +189,7 @@ class Process:
         return set(states) == {"S"}
 
     def runs(self) -> int:
-        """How often its threads have run so far, of those that are left: each time until they slept, or had to make room."""
+        """Returns how often its threads have run so far, of those that are left: each time until they slept, or had to make room."""
         return sum(self._times_run().values())
 
     def sleeps(self, within: float = 10) -> Process:
@@ -210,11 +210,11 @@ class Process:
         return len(os.listdir(f"/proc/{self.pid}/fd")), kernel.objects()
 
     def threads(self) -> int:
-        """How many there are. One that has served a client may still have to close its descriptors."""
+        """Returns how many there are. One that has served a client may still have to close its descriptors."""
         return len(os.listdir(f"/proc/{self.pid}/task"))
 
     def _stacks(self) -> str:
-        """Where in the kernel each of its threads is."""
+        """Returns the kernel stack of each of its threads."""
         found = []
         for thread in os.listdir(f"/proc/{self.pid}/task"):
             try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What the JSON of a program (-j) must be. Its fields: bench/results.md; tests/sim/transcripts/ have them all."""
+"""Checks of the JSON of a program (-j). Its fields: bench/results.md; tests/sim/transcripts/ have them all."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def whole(process: Process, stage: Stage, link: Link, size: int, count: int, ind
         assert stage.one_sided or 0 < result["stream"]["credit_messages"] <= count
         return result
     assert result["warm_up"] == min(count // 10, WARM_UP) and result["round_trip_us"]
-    if is_client:  # of each message a send and a receive, or of WRITEs and READs and the two counts at the end
+    if is_client:  # completions: a send and a receive for each message, or WRITEs and READs and the two counts at the end
         of_counts = 2 if stage.one_sided else 0
         assert result["cq"]["completions"] == (stage.one_sided or 2) * result["count"] + of_counts
     return result

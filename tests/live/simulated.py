@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Which tests of this folder run over the simulated device, too; and which of their rows make check runs over the drivers all
-the same.
+"""Selects the tests of this folder that also run over the simulated device, and the rows of them that
+make check still runs over the drivers.
 
 Contract: sim/test_rows.py takes the tests from here; ../conftest.py, which rows make check runs in a guest.
 """
@@ -17,7 +17,7 @@ FILES = """
     transfers pairs streams refusals one_sided pools odd_peers ways crowds bad_clients rights ep talk waits examples output mistakes
     trace stops deaths siege strangers pubsub primer idle bare ud
 """.split()
-# Of these files, what has no answer there yet.
+# Tests of these files that the simulation cannot run yet.
 EXCEPT = {
     "test_each_message_is_seen_in_memory": "it relies on bytes that appear in order, and here pieces come in any order",
     "test_the_numbers_are_enough_if_the_device_reads_in_order": "the same",
@@ -38,7 +38,7 @@ EXCEPT = {
 
 
 def left_to_the_drivers(items: Sequence[pytest.Item]) -> list[pytest.Item]:
-    """Of tests for a guest, those that make check runs there: all that the simulation does not have, and of the others the first
+    """Returns the tests for a guest that make check runs there: all that the simulation does not have, and of the others the first
     row of each test (without a stage: over each link), the first with each stage over each link, and with each other value. The
     simulation runs the rest, and make check-long runs them here."""
     seen, left = set[object](), []

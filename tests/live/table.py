@@ -45,13 +45,12 @@ class Stage:
 
     @property
     def folder(self) -> str:
-        """Where its programs are, from the top of the tree."""
+        """Returns the folder of its programs, from the top of the tree."""
         return f"build/nine/{self.name}" if self.nine else folders.folder(self.name)
 
 
 def _stages() -> Iterator[Stage]:
-    """Those that describe themselves; the one that is a single file; and the nine, which differ from each other only in how
-    they wait."""
+    """Returns the stages that describe themselves; the one that is a single file; and the nine, which differ only in how they wait."""
     traits = {field.name for field in fields(Stage)}
     try:
         for name, said in facts().items():
@@ -71,7 +70,7 @@ STAGES = tuple(_stages())
 class Link:
     """An RDMA device of this machine, with one of its addresses."""
 
-    transport: str  # as in the programs' results
+    transport: str  # the name in the programs' results
     family: int  # 4 or 6
     device: str
     netdev: str
@@ -81,7 +80,7 @@ class Link:
         return f"{self.transport}{'6' if self.family == 6 else ''}"
 
 
-# As in lab/README.md.
+# Variables of lab/README.md.
 LAB = (
     Link("RoCE", 4, "rxe0", "roce0", "192.0.2.1"),
     Link("iWARP", 4, "siw0", "iwarp0", "198.51.100.1"),

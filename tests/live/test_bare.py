@@ -18,7 +18,7 @@ NO_GID = b"0000:000011:9a3b5c:00000000000000000000000000000000"
 
 @dataclass(frozen=True)
 class Mistake:
-    """What one side is told to do wrong, and what each then says, if it must."""
+    """An option that makes one side do something wrong, and the text that each side must print, if any."""
 
     client: str = ""
     server: str = ""
@@ -68,7 +68,7 @@ class Stranger:
         self.socket = socket.create_connection((server.link.address, server.port), timeout=60)
 
     def says(self, data: bytes) -> Stranger:
-        """Of more than a line, the server reads only the first part."""
+        """The server reads only the first part of more than a line."""
         try:
             self.socket.sendall(data)
         except (BrokenPipeError, ConnectionResetError):
@@ -103,7 +103,7 @@ def test_strangers_on_the_line_are_refused_and_the_next_is_served(server: Server
         b"GET / HTTP/1.1\r\nHost: a.server.that.listens.for.programs\r\n\r\n",
         LINE.replace(b":", b"-") + b"\0",
         LINE[:-2] + b"g1\0",
-        LINE + b"\n",  # where the zero belongs
+        LINE + b"\n",  # a newline in the place of the zero
         NO_GID + b"\0",
     ]
     for data in said:
@@ -115,7 +115,7 @@ def test_strangers_on_the_line_are_refused_and_the_next_is_served(server: Server
     client("-w 60 -c 50 -v").ends(0)
     s.ends(0)
     silent.leaves()
-    assert s.err.count("did not say LID:QPN:PSN:GID") == 7  # or done
+    assert s.err.count("did not say LID:QPN:PSN:GID") == 7  # one of these is "gone"
     assert s.err.count("it has told no GID") == 1
     assert s.err.count("ended the exchange") >= 3
     assert s.err.count("said nothing of its QP") == 1

@@ -13,7 +13,7 @@ CHECK = {"RoCE": LADDER, "iWARP": "ping-sr-2 blast-sr-2"}
 
 
 def limit(stage: Stage) -> str:
-    """What lets a stage end that does not notice. A busy machine may be silent for a second."""
+    """Returns the options that end a stage which does not notice. A busy machine may be silent for a second."""
     return "" if stage.notices_death else "--timeout 3"
 
 

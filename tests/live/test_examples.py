@@ -37,7 +37,7 @@ class Echo:
         return self.run(f"build/examples/{name}", self.link.address, self.port, **how).awaits(": listening")
 
     def client(self, count: int = 100, size: int = 64, **how: Any) -> Process:
-        """Of the last server."""
+        """Starts a client of the last server."""
         return self.run(self.client_program, self.link.address, self.port, count, size, **how)
 
     def busy_client(self) -> Process:
@@ -66,7 +66,7 @@ def test_two_clients_are_served_and_the_server_leaves_when_it_is_told_to(echo: E
 
 @over()
 def test_extended_verbs_beside_the_ordinary_ones(echo: Echo, link: Link) -> None:
-    """Which soft-iWARP does not have."""
+    """soft-iWARP does not have extended verbs."""
     s = echo.serve("plain/echo_server")
     c = echo.run("build/examples/plain/extended_client", link.address, echo.port, 250).ends(1 if link.transport == "iWARP" else 0)
     s.signal("TERM").ends(0)
@@ -84,7 +84,7 @@ def test_messages_take_no_allocation(echo: Echo, name: str) -> None:
     to run."""
 
     def allocations(count: int) -> list[int]:
-        """Of the server and the client of a run."""
+        """Counts the allocations of the server and the client of a run."""
         env = {"LD_PRELOAD": str(TOP / "build/tests/allocations.so")}
         s = echo.serve(name, env=env)
         c = echo.client(count, env=env).ends(0)
@@ -220,7 +220,7 @@ def test_the_store_returns_what_was_put(run: Run, link: Link) -> None:
 
 
 MESSAGE = 65536  # bytes, at most, of stream_client
-CREDITS = 64  # of stream_server
+CREDITS = 64  # the credits of stream_server
 LINES = "".join(f"{number:63}\n" for number in range(100_000))  # more than that many messages
 
 
@@ -348,7 +348,7 @@ def test_servers_on_two_devices_in_one_process(run: Run) -> None:
 
 @over()
 def test_threads_with_parts_of_one_device(run: Run, link: Link) -> None:
-    """And what else no example does: a wait that another thread ends, a CQ for sends, a buffer that is open to a peer."""
+    """The program also does things that no example does: a wait that another thread ends, a CQ for sends, a buffer that is open to a peer."""
     assert run("build/tests/parts", link.address).ends(0, within=150).out == "8 clients, 100 messages each\n"
 
 

@@ -11,7 +11,7 @@ from live.conftest import Client, Run, Server, next_port
 from live.processes import Process, until
 from live.table import Link, Stage, each, over
 
-# Of one message: to be woken by its completion, by that of the answer, by CM events, and to be preempted meanwhile.
+# Switches for one message: wake-ups by its completion, by the answer's, and by CM events, and preemption.
 MOST_RUNS = 50
 MESSAGES = 5
 SLOWLY = "--rate 10 -c 1000000"
@@ -27,12 +27,12 @@ def sleeper(stage: Stage) -> bool:
 
 
 def posts(program: Process) -> int:
-    """Of a program with -T, so far: one for each message, and some before the first."""
+    """Returns how many posts a program with -T has made: one for each message, and some before the first."""
     return program.err.count(" ibv_post_send")
 
 
 def await_posts(program: Process, most: int) -> None:
-    """So many."""
+    """Waits until a program has made so many posts."""
     until(lambda: posts(program) >= most, f"{program.name} has posted {most} times")
 
 

@@ -11,7 +11,7 @@ from live.table import LINKS, Link, Stage, each
 from live.test_transfers import that_ping
 
 NOBODYS_ADDRESS = "203.0.113.7"  # RFC 5737: for documentation, so on no machine
-LONGEST = 1 << 31  # that -s accepts
+LONGEST = 1 << 31  # the largest -s
 # The same main reads the options of all: one stage shows it, and one with options of its own.
 OPTIONS = {"RoCE": "ping-sr-0 blast-sr-2"}
 LOCK_LITTLE = "setpriv --bounding-set=-ipc_lock prlimit --memlock=65536"  # root would need no limit
@@ -23,7 +23,7 @@ def on_first(link: Link) -> bool:
 
 
 def have_options(stage: Stage) -> bool:
-    """Those with the same options."""
+    """Returns the stages with the same options."""
     return that_ping(stage) or stage.name == "blast-sr-2"
 
 

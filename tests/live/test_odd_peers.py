@@ -21,7 +21,7 @@ POOL = "ping-srq-4"
 RECORDS, READ_BACK = "pubsub-rdma-1 pubsub-rdma-2", "ping-rdma-1 ping-rdma-2"
 REFUSED = f"ping-sr-1 ping-sr-4 blast-sr-2 {POOL} ping-rdma-1"
 WIRES = {"ping-rdma-1": 1, "ping-rdma-2": 1, "ping-rdma-3": 3, "count-atomic-1": 4, "blast-rdma-1": 1, "pubsub-rdma-1": 1, "pubsub-rdma-2": 1}
-UNLIMITED = 10**12  # as a count that is announced
+UNLIMITED = 10**12  # an announced count
 TYPED = "one\ntwo\nthree\n"
 
 
@@ -31,7 +31,7 @@ def talks(stage: Stage) -> bool:
 
 
 def wire(stage: Stage) -> str:
-    """How the independent program talks to the stage."""
+    """Returns the protocol by which the independent program talks to the stage."""
     if talks(stage):
         return f"--talk -s 256 --announce {UNLIMITED} --timeout 20"
     kind = f"--one-sided {WIRES[stage.name]}" if stage.name in WIRES else "--blast" if "blast" in stage.name else f"--stage {int(stage.name != 'ping-sr-0')}"
@@ -46,8 +46,8 @@ class Odd:
     stages: str
     peer: str  # its options
     said: str = ""  # by the program, which says nothing at all without it
-    options: str = ""  # of the program
-    status: int = 1  # of a client
+    options: str = ""  # the program's own
+    status: int = 1  # a client's exit status
     refused: int = 0  # by a server, for this reason,
     limit: int = 0  # ... with this limit
     transports: str = "RoCE iWARP"
@@ -75,7 +75,7 @@ SERVERS = [
     Odd("leaves after six messages", "ping-sr-2 ping-sr-4", "--leave-after 6", "the server left after 6 messages", "--rate 10"),
     Odd("falls silent", f"{PING} blast-sr-2 {READ_BACK} ping-rdma-3", "--silent-after 0", " said nothing for 1 s, after 0 messages", "--timeout 1"),
     Odd("falls silent before the end", "ping-sr-2 ping-sr-3", "--silent-after 3", "waited in vain for the server's answer to message", "-D 2"),
-    # What it says when it accepts or refuses.
+    # Its private data when it accepts or refuses.
     Odd("says nonsense when it accepts", f"ping-sr-0 {REFUSED.replace(POOL, '')}", "--accept-data 196", status=0),
     Odd("says a byte when it accepts", "ping-sr-2 ping-rdma-1", "--accept-data 1", status=0),
     *(Odd(f"refuses with {data[:16] or 'nothing'}{' in short' if len(data) == 30 else ''}", "ping-sr-3 blast-sr-2 ping-rdma-1",
@@ -156,7 +156,7 @@ def private(data: str) -> str:
 NO_RECEIVE = "--greedy 1 --silent-after 0"  # it sends a message, and stays
 NONSENSE = "client refused: its private data ("
 CLIENTS = [
-    # What it says when it connects.
+    # Its private data when it connects.
     Odd("has a higher version", f"{TELL} ping-rdma-1", private(f"{MAGIC}00020028{1:016x}")),
     Odd("has another magic number", "ping-sr-1 ping-rdma-1", private("4f55523200010020"), NONSENSE, refused=1),
     Odd("says more than its length", "ping-sr-1 ping-sr-4", private(f"{MAGIC}00010020{1:016x}"), NONSENSE, refused=1),
@@ -176,7 +176,7 @@ CLIENTS = [
     Odd("wants another record", RECORDS, "-s 64", "client refused: it wants a record of 64 bytes, and this one has 256 (--record)",
         "--record 256", refused=3, limit=256),
     Odd("has lines of another length", "talk-rdma-0", "-s 255", "client refused: ", refused=3, limit=256),
-    # What it sends, or does not.
+    # The messages that it sends, or does not send.
     Odd("sends more than its share of the pool", POOL, "--greedy 9 --silent-after 0", "it would take more than its share of the pool",
         "--pool 8 --timeout 9", transports="RoCE"),
     # On iWARP the answer that finds no receive may end the connection first.

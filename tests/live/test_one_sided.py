@@ -11,7 +11,7 @@ from live.table import LINKS, NEVER, Link, Stage, each
 
 
 def on_iwarp(stage: Stage, link: Link) -> bool:
-    """What soft-iWARP has not."""
+    """Returns the stages that soft-iWARP cannot run."""
     return link.transport == "iWARP"
 
 
@@ -21,7 +21,7 @@ WAYS = ["--sequence / --sequence", "--last-byte / ", " / --last-byte", "--sequen
 
 
 def writes_in_order(link: Link) -> bool:
-    """Whether the bytes of a WRITE appear in ascending order: soft-RoCE has the kernel's memcpy(), which on Linux 6.12,
+    """Returns whether the bytes of a WRITE appear in ascending order: soft-RoCE has the kernel's memcpy(), which on Linux 6.12,
     not on 6.1, may begin at the end unless the CPU has fast short string instructions (beyond/ping-rdma-3/README.md)."""
     release = [int(number) for number in os.uname().release.split(".")[:2]]
     return not link.device.startswith("rxe") or release <= [6, 1] or " fsrm" in Path("/proc/cpuinfo").read_text()
@@ -141,7 +141,7 @@ IWARP = [pytest.param(link, id=str(link)) for link in LINKS if str(link) == "iWA
 @pytest.mark.parametrize("link", IWARP)
 @pytest.mark.parametrize("name", CANNOT)
 def test_over_iwarp_both_say_so_at_once(run: Run, link: Link, name: str) -> None:
-    """Also a client that would wait for its server for a minute."""
+    """Even a client that would wait a minute for its server reports it at once."""
     port = next_port()
     for side in ("server", "client -w 60"):
         program = run(f"beyond/{name}/{side.split()[0]}", *side.split()[1:], "-p", port, "-a", link.address).ends(1)

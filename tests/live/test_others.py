@@ -35,17 +35,17 @@ class Echo:
 
     @staticmethod
     def program(name: str, role: str) -> list[str]:
-        """And the role, for those that are one program."""
+        """Returns the program, and the role for a library with one program for both."""
         return [f"build/{name}_{role}"] if name in OURS else [f"build/examples/others/{name}", role]
 
     def client(self, count: int) -> Process:
-        """That sends so many messages."""
+        """Starts a client that sends so many messages."""
         return self.run(*self.program(self.name, "client"), *self.where, count, 64)
 
 
 @pytest.fixture
 def echo(run: Run, link: Link, name: str) -> Echo:
-    """Of the test's library."""
+    """Returns the echo of the test's library."""
     return Echo(run, link, name)
 
 

@@ -14,7 +14,7 @@ from live.table import Link, Stage, each
 TRANSFER = "-c 300 -s 512"
 TELL = "ping-sr-1 ping-sr-2e ping-sr-2 ping-sr-3 ping-sr-4 ping-sr-5"
 ONE_SIDED = "ping-rdma-1 ping-rdma-2 ping-rdma-3"
-# Those that tell, accept or refuse in a way of their own: the others have the same roles, and differ in how they wait.
+# The stages with private data, accepts or refusals of their own: the others have the same roles, and differ in how they wait.
 SOME = {"RoCE": "ping-sr-1 ping-sr-2 ping-sr-4 blast-sr-2 ping-srq-4", "iWARP": "ping-sr-2 ping-sr-4 blast-sr-2 ping-srq-4"}
 ALSO = {link: f"ping-sr-0 {stages}" for link, stages in SOME.items()}
 
@@ -38,7 +38,7 @@ def test_a_stage_serves_another(server: Server, client: Client, other: str) -> N
 
 
 def wire(stage: Stage) -> str:
-    """How the independent program talks to the stage."""
+    """Returns the protocol by which the independent program talks to the stage."""
     kind = {"sr-0": "--stage 0", "blast": "--blast", "rdma": f"--one-sided {stage.name[-1]}"}
     how = [options for part, options in kind.items() if part in stage.name] or ["--stage 1"]
     return f"{how[0]} {TRANSFER} --timeout 60"

@@ -13,7 +13,7 @@ from live.table import NEVER, Link, each
 
 
 def rnr_naks() -> int | None:
-    """How many receiver-not-ready NAKs the devices have sent, if they count them."""
+    """Returns how many receiver-not-ready NAKs the devices have sent, if they count them."""
     counters = [*Path("/sys/class/infiniband").glob("*/ports/*/hw_counters/send_rnr_err")]
     return sum(int(counter.read_text()) for counter in counters) if counters else None
 

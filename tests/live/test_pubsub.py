@@ -10,7 +10,7 @@ from live.table import NEVER, each
 
 CHANGING = "--record 16k --rate 2000"
 SUBSCRIBES = "-w 5 -s 16k -v"
-COUNTS = [(2, 50), pytest.param(8, 300, marks=pytest.mark.long)]  # of subscribers, and of their records
+COUNTS = [(2, 50), pytest.param(8, 300, marks=pytest.mark.long)]  # numbers of subscribers, and of their records
 
 
 @pytest.mark.parametrize("crowd, records", COUNTS)

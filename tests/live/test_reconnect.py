@@ -15,7 +15,7 @@ LINE = 13  # bytes of a journal's line
 
 
 def messages(folder: Path) -> int:
-    """How many are done."""
+    """Returns how many messages are done."""
     return sum(journal.stat().st_size // LINE for journal in folder.iterdir())
 
 
@@ -32,7 +32,7 @@ def restart(run: Run, server: Server, folder: Path) -> Process:
 
 
 def kill(kills: int, run: Run, server: Server, client: Client, folder: Path, rng: Random) -> None:
-    """So many servers, each after some messages. In the end one message may be done without an answer."""
+    """Kills so many servers, each after some messages. In the end one message may be done without an answer."""
     s = server("-n 0 --journal", folder)
     c = client(ENDLESS, "-w 60 -v -j")
     for i in range(kills + 1):

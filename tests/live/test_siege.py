@@ -27,7 +27,7 @@ from live.table import NEVER, Link, Stage, each
 GROWN_KIB = 16384  # malloc(3) keeps an arena for each thread that there has been, up to eight a processor
 GONE_S = 100  # the kernel may take a minute to destroy an id: docs/pitfalls.md
 ONE_AT_A_TIME = "ping-sr-0 ping-sr-1 ping-sr-2e talk-rdma-0 ping-rc-0"
-WITHOUT_DATA = "ping-sr-0 ping-rc-0"  # whose clients say nothing in their connect request
+WITHOUT_DATA = "ping-sr-0 ping-rc-0"  # stages whose clients send no private data to connect
 
 # ---- What a server says of these clients, and nothing else ----
 
@@ -49,7 +49,7 @@ EXPECTED = re.compile("|".join((
     # soft-RoCE, seen rarely: a client was killed, and its memory was gone before its QP (tests/drivers.md)
     r"completion of the send, write or read .*: remote (operation|access) error .*it was just killed.*",
     r"completion of the receive .*: local (QP operation|length) error .*: most likely the message is longer than .*",
-    # Of an access without the right: soft-RoCE, soft-iWARP
+    # The errors of an access without the right: soft-RoCE, soft-iWARP
     "a work request was flushed after [0-9]+ messages, although the client has not disconnected: .*",
     r"siw0, QP of the connection with .*: the peer .* \(IBV_EVENT_QP_(REQ|ACCESS)_ERR\)",
 )))  # fmt: skip
@@ -76,17 +76,17 @@ class Way:
 
 
 def asks(stage: Stage, link: object = None) -> bool:
-    """Whether its clients say in their connect request what they want."""
+    """Returns whether its clients say in their connect request what they want."""
     return stage.name not in WITHOUT_DATA.split()
 
 
 def has_cm(stage: Stage, link: Link) -> bool:
-    """Whether it takes clients from the connection manager."""
+    """Returns whether it takes clients from the connection manager."""
     return stage.name != "ping-rc-0"
 
 
 def one(stage: Stage) -> bool:
-    """Whether it serves one at a time."""
+    """Returns whether it serves one at a time."""
     return stage.name in ONE_AT_A_TIME.split()
 
 
@@ -247,13 +247,13 @@ OPTIONS = {"ping-sr-0": "-c 200", "ping-rc-0": "-c 200", "pubsub-rdma-1": "--rec
 
 @pytest.fixture
 def done() -> Iterator[dict[str, int]]:
-    """How many hostile clients of each way there were."""
+    """Returns how many hostile clients of each way there were."""
     counts = dict.fromkeys(WAYS, 0)
     yield counts
     print("hostile clients:", counts)
 
 
-# Those that admit, wait or hold memory in a way of their own; the others by name, as each takes more than a minute.
+# The stages with their own way to admit, wait or hold memory; the others run by name, because each takes more than a minute.
 SOME = "ping-sr-1 ping-sr-3 ping-sr-4 ping-srq-4 blast-sr-2 ping-rdma-1 pubsub-rdma-2"
 
 
@@ -277,7 +277,7 @@ def test_a_server_holds_out(
     s = server("-n 0 --timeout", 60 if "rdma" in stage.name or "atomic" in stage.name else 5,
                OPTIONS.get(stage.name, ""), "--max-memory 100m" if asks(stage) else "")  # fmt: skip
     threads = s.threads()
-    honest(client, stage).ends(0)  # what is made once for all clients is no growth
+    honest(client, stage).ends(0)  # objects that are made once for all clients are no growth
     until(lambda: s.threads() == threads, "the thread of the first client has ended")
     held, kib = s.holds(), s.memory_kib()
     ways = {name: way for name, way in WAYS.items() if way.fits(stage, link)}

@@ -11,7 +11,7 @@ CHECK = {"RoCE": "ping-sr-0 ping-sr-2 ping-sr-4 blast-sr-2"}
 
 
 def stages(stage: Stage) -> bool:
-    """Those with the same options and results."""
+    """Returns the stages with the same options and results."""
     return stage.name not in ALIKE.split()
 
 

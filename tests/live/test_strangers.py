@@ -29,7 +29,7 @@ class Crowd:
         self.process = peer(f"peer --client --crowd {way} {how} -a {{address}} -p {{port}}", stdin=subprocess.PIPE)
 
     def answered(self) -> tuple[int, int, int]:
-        """How many were connected, refused, or failed, once each has an answer."""
+        """Returns how many were connected, refused, or failed, once each has an answer."""
         said = self.process.awaits("failed", where="out", within=200).out
         connected, refused, failed = (int(word) for word in said.split() if word.isdigit())
         return connected, refused, failed
@@ -49,7 +49,7 @@ class Held:
     """A server that goes on, and what it holds before a crowd comes."""
 
     def __init__(self, server: Process) -> None:
-        """As it listens."""
+        """Begins when the server listens."""
         self.server, self.before, self.kib = server, server.holds(), server.memory_kib()
 
     def ends(self) -> None:
@@ -74,8 +74,8 @@ def test_a_flood_of_nonsense(server: Server, client: Client, crowd: Callable[...
 
 
 def silent_beside(stage: Stage, link: Link, number: int) -> int:
-    """As many as there can be. Where one is served at a time the others wait, with soft-iWARP for no longer than 10 s;
-    and that has queues for some 48 connections."""
+    """Returns how many silent clients there can be. If the server serves one at a time, the others wait, with
+    soft-iWARP for no longer than 10 s; and soft-iWARP has queues for some 48 connections."""
     if stage.name in ONE_AT_A_TIME.split():
         return 2 if link.transport == "iWARP" else min(number, 30)
     return min(number, 20) if link.transport == "iWARP" else number

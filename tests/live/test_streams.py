@@ -11,7 +11,7 @@ from live.conftest import Client, Pair, Server
 from live.table import NEVER, Link, Stage, each
 from live.test_pools import rnr_naks
 
-# What is sent, and the options of the client and of the server. The first is sent over each address.
+# The numbers of messages, and the options of the client and of the server. The first row runs over each address.
 STREAMS = [
     ("-c 300 -s 5001", "--sge 4", "--sge 3"),
     ("-c 1 -s 1", "", ""),

@@ -28,7 +28,7 @@ def test_each_line_arrives_in_both_directions_at_once(server: Server, client: Cl
 
 @each("talk-rdma-0", check=NEVER)
 def test_a_side_says_that_the_other_was_killed(server: Server, client: Client) -> None:
-    s = server(stdin=subprocess.PIPE)  # neither has said all
+    s = server(stdin=subprocess.PIPE)  # neither has sent everything
     c = client("-t", stdin=subprocess.PIPE).awaits("ESTABLISHED")
     s.kill()
     c.ends(1)

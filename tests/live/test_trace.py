@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What -t shows: all that is set up is destroyed once, in the reverse order but the QP before memory, also after Ctrl-C."""
+"""The output of -t: all that is set up is destroyed once, in the reverse order but the QP before memory, also after Ctrl-C."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PAIRS = {
     "rdma_create_event_channel": "rdma_destroy_event_channel",
     "rdma_create_id": "rdma_destroy_id",
     "rdma_get_request": "rdma_destroy_id",  # a server has the client's id from here on,
-    "rdma_migrate_id": "rdma_destroy_id",  # or from here on, if it waits for events
+    "rdma_migrate_id": "rdma_destroy_id",  # if it waits for events, it reads them from here on
     "ibv_alloc_pd": "ibv_dealloc_pd",
     "ibv_create_comp_channel": "ibv_destroy_comp_channel",
     "ibv_create_cq": "ibv_destroy_cq",
@@ -38,7 +38,7 @@ PAIRS = {
     "ibv_reg_mr_iova2": "ibv_dereg_mr",  # ibv_reg_mr is a macro, which calls this
     "rdma_connect": "rdma_disconnect",  # if the call waits for the answer,
     "rdma_accept": "rdma_disconnect",
-    "ESTABLISHED": "rdma_disconnect",  # or it comes as an event
+    "ESTABLISHED": "rdma_disconnect",  # the disconnect may come as an event
 }
 
 

@@ -20,7 +20,7 @@ def that_ping(stage: Stage) -> bool:
 
 
 def that_wait(stage: Stage) -> bool:
-    """And the nine, for what may depend on how a stage waits."""
+    """Returns the stages that wait, with the nine, for rows that may depend on how a stage waits."""
     return that_ping(stage) or stage.nine
 
 

@@ -32,11 +32,11 @@ class Ping:
         self.server = run("beyond/ping-ud-0/server", self.where, options).awaits(": listening")
 
     def client(self, options: str) -> Process:
-        """Of the server."""
+        """Starts a client of the server."""
         return self.run("beyond/ping-ud-0/client", self.where, options)
 
     def answered(self) -> str:
-        """What the server says when it is told to stop."""
+        """Stops the server, and returns how many messages it has answered."""
         return self.server.signal("TERM").ends(0).out
 
 

@@ -19,7 +19,7 @@ def built(kind: str, program: str) -> str:
 
 
 def environment(folder: Path) -> dict[str, str]:
-    """What tells the tool where its reports belong."""
+    """Returns the environment that tells the tool where to write its reports."""
     log = f"log_path={folder}/report"
     return {
         "TSAN_OPTIONS": f"{log} suppressions={TOP}/tests/sanitize-thread.supp",
@@ -29,7 +29,7 @@ def environment(folder: Path) -> dict[str, str]:
 
 
 def command(kind: str, folder: Path) -> list[str]:
-    """What to run a program with. With -T it becomes verbs-trace, and that becomes the program again."""
+    """Returns the command that runs a program under the tool. With -T it becomes verbs-trace, and that becomes the program again."""
     if kind != "memcheck":
         return []
     leaks = "--leak-check=full --show-leak-kinds=definite,possible --errors-for-leak-kinds=definite,possible"
@@ -38,5 +38,5 @@ def command(kind: str, folder: Path) -> list[str]:
 
 
 def reports(folder: Path) -> list[str]:
-    """What the tools have written."""
+    """Returns the reports of the tools."""
     return [file.read_text(errors="replace") for file in folder.glob("report*") if file.stat().st_size]

@@ -10,7 +10,7 @@
 
 #define SERVER_DEPTH 2 /* READs at a time */
 #define CLIENT_DEPTH 4
-#define RETRIES      3 /* of the clients' config */
+#define RETRIES      3 /* in the clients' config */
 #define RNR_RETRIES  5
 #define SECRET       0x55
 

@@ -14,7 +14,7 @@ struct crowd {
 	enum way way;
 	struct sockaddr *to;
 	uint64_t begun, under_way, connected, refused, failed;
-	uint32_t qp_num; /* of the next one without a QP of its own */
+	uint32_t qp_num; /* the QP of the next client without one */
 };
 
 static void begin(struct crowd *crowd)

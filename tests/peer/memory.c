@@ -16,7 +16,7 @@
 struct memory {
 	const char *name;
 	void (*fill)(const struct peer *p, const struct memory *memory, uint8_t *at);
-	uint64_t first, ends, contents, second; /* of a record: see fill_record */
+	uint64_t first, ends, contents, second; /* bytes in a record: see fill_record */
 	bool own_sum;
 	uint64_t lock;
 	unsigned int changes; /* the number of times that `changed` is set */
@@ -117,7 +117,7 @@ void fill_memory(const struct peer *p, uint8_t *at)
 	memory->fill(p, memory, at);
 }
 
-/* As often as the row says, unless the client leaves before. */
+/* Repeats as often as the row says, unless the client leaves before. */
 void change_memory(struct peer *p, uint8_t *at)
 {
 	const struct memory *memory = find_memory(p->memory);

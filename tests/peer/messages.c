@@ -130,7 +130,7 @@ static void end_silence(int sig)
 	_exit(0);
 }
 
-/* As a program that hangs, and is killed at last. */
+/* Behaves as a program that hangs, and is killed at last. */
 static void stay_longer(int sig)
 {
 	(void)sig;

@@ -183,7 +183,7 @@ __attribute__((noreturn)) void reaching_client(struct peer *p)
 			 : read                      ? IBV_WR_RDMA_READ
 						     : IBV_WR_RDMA_WRITE,
 			 &remote);
-	/* Whose WRITE is done when TCP has taken it learns by the next request. */
+	/* If a WRITE is done when TCP has taken it, the next request shows the failure. */
 	if (!status && !honest)
 		status = request(p, IBV_WR_RDMA_READ, &remote);
 	printf("%s: %s\n", p->reach,

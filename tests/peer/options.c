@@ -6,7 +6,7 @@
  */
 #include "peer.h"
 
-#define FIRST_NUMBER 256 /* of what getopt_long returns */
+#define FIRST_NUMBER 256 /* values that getopt_long returns */
 
 static __attribute__((noreturn)) void usage(void)
 {
@@ -65,7 +65,7 @@ static void parse_hex(struct peer *p, const char *text)
 /* Options whose value is a number, and the letters of those that have one. */
 static const struct {
 	const char *name;
-	size_t at; /* of a uint64_t in struct peer */
+	size_t at; /* offset of a uint64_t in struct peer */
 	uint64_t low, high;
 	char letter;
 } numbers[] = {

@@ -27,11 +27,11 @@
 
 #define MAGIC         0x4f555231u
 #define VERSION       1
-#define BASE_LEN      16 /* count and size: what every client of the course sends */
-#define BLAST_LEN     24 /* and the number of data buffers */
-#define FULL_LEN      32 /* and the extension */
+#define BASE_LEN      16 /* count and size, which every client of the course sends */
+#define BLAST_LEN     24 /* the same with the number of data buffers */
+#define FULL_LEN      32 /* all of these with the extension */
 #define CREDIT_LEN    8
-#define CREDIT_RECVS  3 /* what a blast client without the extension has for credit messages */
+#define CREDIT_RECVS  3 /* receives for credits of a blast client without the extension */
 #define MAX_COUNT     1000000000ull
 #define MAX_SIZE      (64ull << 20)
 #define MAX_BUFFERS   4096ull
@@ -51,12 +51,12 @@ struct peer {
 	int one_more;       /* a message more than was announced */
 	int torn;           /* a message of which only the first half is sent */
 	int die_connecting; /* with the connect request sent, and no answer heard */
-	uint64_t send_size; /* of a message, whatever was announced; 0: as announced */
+	uint64_t send_size; /* bytes sent in a message; 0: as announced */
 	uint64_t stage;
 	uint64_t one_sided; /* 1 or 3: the wire of ping-rdma-1 or -3; 0: messages */
-	const char *reach;  /* of that: an access without the right to it; or NULL */
+	const char *reach;  /* a one-sided access without the right to it; or NULL */
 	uint64_t greedy;    /* messages sent at once, without receives for their echoes; or 0 */
-	const char *crowd;  /* what many clients in this process do; or NULL */
+	const char *crowd;  /* the ends of many clients in this process; or NULL */
 	uint64_t window;    /* clients of the crowd at a time */
 	const char *addr, *port;
 	uint64_t count, size, n_buf, batch, rounds;
@@ -64,7 +64,7 @@ struct peer {
 	uint64_t silent_after; /* from this message on it neither sends nor answers; or NEVER */
 	uint64_t announce;     /* a client's count, whatever it does; 0: as many as it makes */
 	uint64_t depth;        /* READs and atomic operations at a time */
-	uint64_t rnr_retries;  /* that the other end makes if we have no receive; 7: any number */
+	uint64_t rnr_retries;  /* retries of the other end if we have no receive; 7: any number */
 	uint64_t accept_data;  /* bytes that a server says when it accepts */
 	int refuses;           /* a server refuses, with --raw-private */
 	uint64_t short_by;     /* one-sided: bytes that the announced buffer lacks */
@@ -90,8 +90,8 @@ struct peer {
 	struct ibv_cq *cq;
 	struct ibv_mr *mr;
 	uint8_t *mem;
-	uint64_t slots;        /* data slots in mem, */
-	uint64_t credit_slots; /* and 8-byte ones for credits behind them */
+	uint64_t slots;        /* data slots in mem */
+	uint64_t credit_slots; /* 8-byte slots for credits, after the data slots */
 	bool armed;
 	unsigned int cq_events;
 	uint32_t rx_len;
@@ -101,7 +101,7 @@ struct peer {
 #define note(...) (fprintf(stderr, "peer: note: " __VA_ARGS__), fputc('\n', stderr))
 #define die(...)  (fprintf(stderr, "peer: " __VA_ARGS__), fputc('\n', stderr), exit(1))
 
-#define COUNTER_LEN 24 /* of count-atomic-1: three words */
+#define COUNTER_LEN 24 /* bytes of three words, for count-atomic-1 */
 #define PAUSE_US    50 /* between two looks at memory */
 #define OPEN_SLOT   0  /* memory that the other end may access */
 #define OWN_SLOT    1

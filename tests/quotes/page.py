@@ -38,18 +38,18 @@ class Quote:
 
     @property
     def chance(self) -> bool:
-        """Whether the lines are not to be expected of each run: packets are lost."""
+        """Returns whether the lines are not to be expected of each run: packets are lost."""
         return "--loss" in self.command
 
     @property
     def attempts(self) -> int:
-        """How often to run the command until it prints the lines. A client that comes before its server tries again, with
+        """Returns how often to run the command until it prints the lines. A client that comes before its server tries again, with
         another QP."""
         return 12 if self.chance else 2 if " -w " in self.command else 1
 
     @property
     def directories(self) -> list[str]:
-        """What `make bug` and the like write in the project's directory."""
+        """Returns the folders that `make bug` and the like write in the project's directory."""
         return re.findall(r"\bDIR=(\S+)", self.command) if "make bug " in self.command else []
 
 
@@ -60,7 +60,7 @@ def bare(line: str, kept: frozenset[str]) -> str:
 
 
 def pattern(line: str, kept: frozenset[str]) -> re.Pattern[str]:
-    """What fits a quoted line."""
+    """Returns a pattern that fits a quoted line."""
     parts = [" ".join(part.split()) for part in bare(line, kept).split("...")]
     return re.compile(r"\s*.*?\s*".join(re.escape(part) for part in parts))
 
@@ -73,7 +73,7 @@ def missing(quote: Quote, output: str) -> list[str]:
 
 
 def whole(command: str) -> bool:
-    """Whether all quotation marks are closed."""
+    """Returns whether all quotation marks are closed."""
     try:
         shlex.split(command)
     except ValueError:

@@ -24,7 +24,7 @@ def bare(line: str) -> str:
 
 
 def run(command: str, limit_s: int) -> list[str]:
-    """What a command prints, with bin/ in PATH. In a session of its own: what it leaves in the background goes with it."""
+    """Returns the output of a command, with bin/ in PATH. It has a session of its own, so that its background processes end with it."""
     words = ["timeout", "-k", "5", str(limit_s), "sh", "-c", f"PATH={TOP}/bin:$PATH; {command}"]
     done = subprocess.run(words, cwd=TOP, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
     return done.stdout.decode(errors="replace").splitlines()
@@ -37,7 +37,7 @@ def missing(quoted: list[str], printed: list[str]) -> list[str]:
 
 
 def of_lab() -> list[causes.Cause]:
-    """Those that the lab shows."""
+    """Returns the causes that the lab shows."""
     return [cause for cause in causes.causes() if cause.texts["lab"]]
 
 
@@ -47,5 +47,5 @@ def quoted(cause: causes.Cause) -> list[str]:
 
 
 def all_printed(cause: causes.Cause, release: str) -> bool:
-    """Whether all lines are printed on that kernel; if not, at least one is not."""
+    """Returns whether all lines are printed on that kernel; if not, at least one is not."""
     return not (cause.later and release.startswith("6.12."))

@@ -34,7 +34,7 @@ def printed(command: str) -> str:
     run = ["timeout", "-k", "20", str(LIMIT_S), "bash", "-c", command]
     unset = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")
     environment = {name: value for name, value in os.environ.items() if name not in unset}
-    environment["PATH"] = f"{TOP}/bin:{os.environ['PATH']}"  # as each page says
+    environment["PATH"] = f"{TOP}/bin:{os.environ['PATH']}"  # each page has this in PATH
     result = subprocess.run(
         run, cwd=TOP, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     )
@@ -89,7 +89,7 @@ def test_a_page(name: str, made: set[Path]) -> None:
 
 
 def test_what_an_answer_says_is_not_compared() -> None:
-    """What the prose of the section repeats is; a block may be in a list."""
+    """Only text in the prose of the section is compared; a block may be in a list."""
     command, answer = "## 1.\n\n1. Text.\n\n       $ run\n       7 polls\n", "<details><summary>Answer</summary>\n\n7.\n\n    code: 7\n\n</details>\n"
     (quote,) = page.quotes("a page", command + answer)
     assert quote.lines == ("7 polls",) and page.missing(quote, "8 polls") == []

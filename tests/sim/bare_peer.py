@@ -18,7 +18,7 @@ SERVER = ("192.0.2.1", 12321)
 
 
 def read(peer: socket.socket) -> None:
-    """Until the line ends, or the peer has gone."""
+    """Reads until the line ends, or the peer has gone."""
     try:
         while (byte := peer.recv(1)) and byte != b"\0":
             pass

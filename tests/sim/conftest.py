@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What rows of tests/live get in place of real programs over real drivers: see scene.py and test_rows.py."""
+"""The fixtures that rows of tests/live get in place of real programs over real drivers: see scene.py and test_rows.py."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sim.scene import SceneRun
 
 
 def pingpong(link: Link, *options: object) -> list[object]:
-    """As test_pairs has it, which looks for the device in /sys."""
+    """Replaces that of test_pairs, which looks for the device in /sys."""
     return ["ibv_rc_pingpong", "-d", link.device, "-g", "1", "-n 300 -s 512", *options]
 
 

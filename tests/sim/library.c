@@ -20,7 +20,7 @@
 #define MOST   5 /* sends, and receives, that are asked for */
 #define SIZE   64
 #define LONG   4096 /* than the MTU */
-#define LIMIT  4    /* of a shared receive queue */
+#define LIMIT  4    /* the limit of a shared receive queue */
 #define KILLED 24
 #define MANY   64
 #define DEPTH  16
@@ -566,7 +566,7 @@ static int make_many(void)
 		n += !ret;
 	} while (!ret && n < MANY);
 	our_close(client);
-	our_close_device(device); /* and the others */
+	our_close_device(device); /* closes the other connections, too */
 	printf("%s QPs, then: %s\n", n > 0 && n < MANY ? "some" : "all or no", strerror(ret));
 	fprintf(stderr, "library: %d QPs\n", n);
 	return 0;

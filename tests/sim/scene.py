@@ -102,18 +102,18 @@ class Scene:
             pytest.fail(f"{run.why()}\n{' '.join(self.argv)} {self.steps.name}", pytrace=False)
 
     def only_peers(self, left: str) -> bool:
-        """Whether all that was left is of the independent program, which tidies nothing up after an error."""
+        """Returns whether only the independent program has left objects: it destroys nothing after an error."""
         owners = {int(number) for number in re.findall(r"of program (\d+)", left)}
         return all(owner in self.actors and "build/tests/peer" in self.actors[owner].argv for owner in owners)
 
     # ---- What a test asks the kernel, and the clock ----
 
     def objects(self) -> dict[str, dict[str, int]]:
-        """As kernel.objects."""
+        """Does as kernel.objects."""
         return {"simulated": self.state["objects"]}
 
     def until(self, condition: Callable[[], Found], what: str, within: float = 0) -> Found:
-        """As processes.until."""
+        """Does as processes.until."""
         __tracebackhide__ = True
         end = self.monotonic() + (within or WAIT_S)
         while not (found := condition()):
@@ -123,11 +123,11 @@ class Scene:
         return found
 
     def monotonic(self) -> float:
-        """As time.monotonic."""
+        """Does as time.monotonic."""
         return float(self.state["ms"]) / 1000
 
     def sleep(self, seconds: float) -> None:
-        """As time.sleep."""
+        """Does as time.sleep."""
         __tracebackhide__ = True
         self.waits("wait", f"{seconds:.9f}")
 
@@ -145,7 +145,7 @@ class Actor(Process):
         stdout: int | None = None,
         env: Mapping[str, str] | None = None,
     ) -> None:
-        """As Process has it."""
+        """Takes the arguments of Process."""
         self.name, self.argv, self.scene = name, list(argv), scene
         self.files = {kind: folder / f"{name.replace('/', '-').replace(' ', '-')}.{kind}" for kind in ("in", "out", "err")}
         self.files["in"].write_text(stdin if isinstance(stdin, str) else "")
@@ -167,19 +167,19 @@ class Actor(Process):
 
     @staticmethod
     def environment(env: Mapping[str, str]) -> list[str]:
-        """What to run the program with. Another library is preloaded before the simulation's."""
+        """Returns the environment of the program. Another library is preloaded before the simulation's."""
         more = {name: value + (f":{TOP}/tools/verbs-sim/{LIBRARY}" if name == "LD_PRELOAD" else "") for name, value in env.items()}
         return ["env", *(f"{name}={value}" for name, value in more.items())] if more else []
 
     @property
     def now(self) -> dict[str, Any]:
-        """What verbs-sim knows of it."""
+        """Returns the state of the program, from verbs-sim."""
         found: dict[str, Any] = self.scene.state["programs"][self.number]
         return found
 
     @property
     def status(self) -> int | None:  # type: ignore[override]
-        """As subprocess has it."""
+        """Returns the exit status in the form of subprocess."""
         status: int | None = self.now["status"]
         return 128 - status if status is not None and status > 128 else status
 
@@ -208,7 +208,7 @@ class Actor(Process):
         return Counter({name: int(value) for name, value in zip(self.argv, self.argv[1:]) if value.isdecimal()})
 
     def awaits(self, text: str, times: int = 1, within: float = 0, where: str = "err") -> Process:
-        """Until it has said this so often."""
+        """Waits until the program has printed this so often."""
         __tracebackhide__ = True
         if text:
             self.scene.waits("until", self.number, where, times, text)
@@ -243,7 +243,7 @@ class Actor(Process):
         return self
 
     def runs(self) -> int:
-        """How often its threads have gone on after a sleep."""
+        """Returns how often its threads have gone on after a sleep."""
         return int(self.now["runs"])
 
     def sleeps(self, within: float = 10) -> Process:
@@ -264,7 +264,7 @@ class Actor(Process):
         return len(os.listdir(f"/proc/{self.pid}/fd")), self.scene.objects()
 
     def threads(self) -> int:
-        """That are simulated."""
+        """Returns the number of simulated threads."""
         return int(self.now["threads"])
 
     def _stacks(self) -> str:
@@ -272,7 +272,7 @@ class Actor(Process):
 
 
 class SceneRun:
-    """As conftest.Run of tests/live."""
+    """Does as conftest.Run of tests/live."""
 
     def __init__(self, transport: str, folder: Path) -> None:
         """`folder` is for what the programs write."""

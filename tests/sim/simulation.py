@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What tests run over the simulated device: a stage's server and its client, and the table of all of them.
+"""Runs of programs over the simulated device: a stage's server and its client, and the table of all of them.
 
 Contract: tools/verbs-sim/verbs_sim.py runs them, and reads what came of a run.
 """
@@ -27,7 +27,7 @@ def pair(stage: Stage, count: int) -> list[list[str]]:
 
 
 def again(times: int, ending: str, window: int = 1) -> str:
-    """So many clients in one program, so many at a time, and how each ends: see peer/crowd.c. {a} is the server's address."""
+    """Returns the options for many clients in one program: number, how many at a time, and how each ends: see peer/crowd.c. {a} is the server's address."""
     return f"build/tests/peer --client --crowd {ending} -c {times} --window {window} -s 64 -n 4 -a {{a}}"
 
 
@@ -40,7 +40,7 @@ ROWS = [
     if not (stage.roce_only and options)
 ]
 each_stage = pytest.mark.parametrize("stage, transport", ROWS)
-# What does not depend on the transport: over iWARP, too, if -m asks for long rows.
+# Rows that do not depend on the transport: over iWARP, too, if -m asks for long rows.
 each_stage_once = pytest.mark.parametrize(
     "stage, transport", [pytest.param(*row.values, id=row.id, marks=[pytest.mark.long] if row.values[1] else []) for row in ROWS]
 )

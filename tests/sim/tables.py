@@ -45,7 +45,7 @@ def named(stage: str) -> set[str]:
 
 
 def differences(stage: str, called: set[str]) -> list[str]:
-    """What does not fit, given all verbs that the stage's client and server have called."""
+    """Returns the differences from the tables, given all verbs that the stage's client and server have called."""
     called = {MACROS.get(verb, verb) for verb in called}
     excused = NOT_IN_A_RUN.get(stage, {})
     told, known = named(stage), set[str]()

@@ -40,5 +40,5 @@ def test_a_stage_runs_on_it(stage: Stage) -> None:
 
 @pytest.mark.parametrize("name", PAIRS)
 def test_an_example_runs_on_it(name: str) -> None:
-    """But a store, which takes no messages, posts no receive before it is connected."""
+    """Only a store, which takes no messages, posts no receive before it is connected."""
     judge(play(PAIRS[name], ["--device", "adapter"], *STRICT[name == "store" :]))

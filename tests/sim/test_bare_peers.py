@@ -15,7 +15,7 @@ PEER = ["/usr/bin/python3", "-S", "-E", "tests/sim/bare_peer.py"]
 COMMON = ["-q", "-a", ADDRESS, "-c", "20"]
 CLIENT = ["beyond/ping-rc-0/client", *COMMON]
 OF_QP = "did not say LID:QPN:PSN:GID, or done"
-SILENT_S = 10  # that a server waits for a client's words
+SILENT_S = 10  # seconds that a server waits for a client's words
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from quotes import symptoms
 
 CAUSES = causes.causes()
 SHOWN = [cause for cause in CAUSES if cause.texts["sim"]]
-NO_MESSAGE = {"something still uses it", "the RNR timer is 0", "no READs were agreed on", "datagrams vanish", "the GRH is in front"}  # what is printed is no error
+NO_MESSAGE = {"something still uses it", "the RNR timer is 0", "no READs were agreed on", "datagrams vanish", "the GRH is in front"}  # their output is no error
 
 
 @pytest.mark.parametrize("cause", [pytest.param(one, id=one.name) for one in SHOWN])
@@ -43,12 +43,12 @@ def test_pages_and_steps_exist() -> None:
         assert {*cause.texts["check"].split()} <= steps, cause
 
 
-# Of what a step of --check reports, how much nothing in the lab brings about, or only behind a step that fails before it.
+# Numbers of texts of each step of --check that nothing in the lab causes, or only after an earlier step that fails.
 NOT_SHOWN = {"library": 1, "port": 1, "connecting": 3}
 
 
 def test_each_failure_of_a_check_has_a_row() -> None:
-    """Of drivers/test_devices.py, which breaks that in the lab: as many texts of each step as its function, or those before it, have."""
+    """drivers/test_devices.py causes these failures in the lab: as many texts of each step as its function, or those before it, have."""
     sources = "".join(file.read_text() for file in sorted((symptoms.TOP / "tools/devices").glob("check_*.c")))
     rows = (symptoms.TOP / "tests/drivers/test_devices.py").read_text()
     steps = re.findall(r'^\t\{ "(\w+)", (check_\w+)', (symptoms.TOP / "tools/devices/check.c").read_text(), re.MULTILINE)
@@ -61,7 +61,7 @@ def test_each_failure_of_a_check_has_a_row() -> None:
 
 
 def test_a_trace() -> None:
-    """Of verbs-trace, as text and as JSON: the first error, not the flushes behind it."""
+    """A trace of verbs-trace, as text and as JSON, is explained by its first error, not the flushes after it."""
     for option in ("-w", "-j"):
         command = f"verbs-sim -- verbs-trace {option} build/tests/tracer/sins posted-after-error guilty 192.0.2.1"
         trace = "\n".join(symptoms.run(command, LIMIT_S))

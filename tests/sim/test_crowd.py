@@ -16,7 +16,7 @@ from sim.simulation import ADDRESS, OF_ITS_OWN, TRANSPORTS, Run, again, simulate
 
 LATER = ("build/tests/sim/programs later 300", "build/tests/sim/programs later 400")  # when all others are over
 SEED = 3  # in make check
-FAULTS = ("", "", ":SIGTERM", ":WR_FLUSH_ERR", ":REM_OP_ERR", ":RNR_RETRY_EXC_ERR")  # of a call, or of the next completion
+FAULTS = ("", "", ":SIGTERM", ":WR_FLUSH_ERR", ":REM_OP_ERR", ":RNR_RETRY_EXC_ERR")  # errors of a call, or of the next completion
 CLIENTS = 7
 LEFT = 121
 SIGPIPE = 128 + 13  # soft-iWARP raises it, and the independent program does not ignore it
@@ -28,13 +28,13 @@ class Crowd:
 
     server: str
     honest: str
-    odd: str  # what the independent program needs to be such a client, or nothing
+    odd: str  # options that make the independent program such a client, or none
     ways: tuple[str, ...] = ()  # besides those of all
     roce_only: bool = False
     most: int = 70  # clients that come, and leave, in one process
 
 
-# What the independent program does, of a kind of server. {n} is drawn.
+# Options of the independent program, for a kind of server. {n} is drawn.
 ALL = "--die-after {n}|--leave-after {n}|--silent-after {n}|--async --die-connecting --die-after 0".split("|")
 SENDS = ("--send-size 65", "--send-size 63", "--one-more", "--exit-without-disconnect", "--torn", "--greedy 9 --silent-after 0")
 TELLS = tuple(f"--raw-private {data}" for data in ("0011", f"{20:016x}{1 << 31:016x}", f"{1 << 63:016x}{64:016x}"))
@@ -58,7 +58,7 @@ def beyond(name: str, wire: int, ways: tuple[str, ...], server: str = "", client
 
 
 def example(name: str, client: str = "", odd: str = "--stage 0") -> Crowd:
-    """Of examples/: it takes whoever comes. An echo_server serves one at a time, however silent."""
+    """Returns a server of examples/, which takes any client. An echo_server serves one at a time, even a silent one."""
     folder = name.rpartition("/")[0]
     client = client or f"build/examples/{folder}/echo_client {{a}} 12321 20"
     most = 1 if "echo_server" in name else 252 if name == "srq_server" else 70  # it serves 256 at a time
@@ -130,7 +130,7 @@ def endure(crowd: Crowd, transport: list[str], seed: int) -> None:
 
 @each_server
 def test_the_next_is_served(crowd: Crowd, transport: list[str]) -> None:
-    """Also the 301st, if a server can refuse 300."""
+    """Even the 301st client is served, if a server can refuse 300."""
     endure(crowd, transport, SEED)
     if TELLS[0] in crowd.ways:
         run = play(crowd, [again(300, "nonsense")], *transport)

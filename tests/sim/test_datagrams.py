@@ -40,7 +40,7 @@ def test_mckey_ends_before_it_has_sent() -> None:
 
 
 def probe(question: str, device: str) -> list[str]:
-    """What it prints, without times."""
+    """Returns the output of the probe, without times."""
     return re.findall(r"^ *[\d.]+ ms +(.*)$", simulate([["build/tests/probe", ADDRESS, question]], "--device", device).out, re.M)
 
 
@@ -68,7 +68,7 @@ GROUP = [["beyond/mcast-ud-0/client", "224.1.2.3", ADDRESS], ["beyond/mcast-ud-0
 
 
 def test_none_is_lost_where_nothing_loses_any() -> None:
-    """Nor one that comes just before the server sleeps: within 100 ms it is back."""
+    """Even one that comes just before the server sleeps is back within 100 ms."""
     for seed in range(1, 9):
         run = simulate(PING, "--seed", str(seed))
         assert not run.exit and run.out.startswith("300 messages of 64 bytes, 0 lost, there"), run.out + run.why()
@@ -87,7 +87,7 @@ def test_answers_that_come_twice() -> None:
     [("1:ibv_post_send:4", 0), ("0:ibv_get_cq_event:5", 1), ("0:ibv_get_cq_event:5:SIGTERM 0:ibv_get_cq_event:5:EINTR", 0)],
 )
 def test_what_was_sent_back_is_what_came_back(faults: str, unknown: int) -> None:
-    """Also when a send fails or a signal comes before its completion; without that, nobody knows whether it has left."""
+    """This holds if a send fails, too, or a signal comes before its completion, without which nobody knows whether it has left."""
     for seed in range(1, 21):
         run = simulate(PING, "--seed", str(seed), *(word for fault in faults.split() for word in ("--fail", fault)))
         back, sent, lost = (int(re.findall(rf"(\d+) {what}", run.out)[0]) for what in ("messages sent back", "messages of", "lost"))
@@ -95,7 +95,7 @@ def test_what_was_sent_back_is_what_came_back(faults: str, unknown: int) -> None
 
 
 def test_a_server_that_is_late_for_a_while(tmp_path: Path) -> None:
-    """What comes late counts as lost, and what finds no receive as all comes at once; and all that comes afterwards arrives."""
+    """Late datagrams count as lost, and so do those that find no receive when all come at once; all later ones arrive."""
     steps = tmp_path / "steps"
     steps.write_text("wait 1\nsignal 0 SIGCONT\n" * 5)
     stops = [word for number in range(20, 70, 10) for word in ("--fail", f"0:ibv_post_send:{number}:SIGSTOP")]
@@ -114,7 +114,7 @@ def test_members_that_miss_different_messages() -> None:
 
 
 def test_what_is_not_the_next_message() -> None:
-    """What comes twice, and what another sender, or another program, sends to the same group."""
+    """A datagram may come twice, or from another sender, or another program, to the same group."""
     member, server = GROUP
     for run in (simulate(GROUP, "--device", "roce,repeats=4"), simulate([member, server, server])):
         assert not run.exit and re.search(r"^100 messages, 0 missing, \d+ late or twice$", run.out, re.M), run.out

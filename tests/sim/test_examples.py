@@ -20,7 +20,7 @@ from sim.timeline import CALL, LINE
 FIGURES = {"us": r"(?P<us{n}>\d+\.\d)", "call": r"0\.[1-3]\d", "any": r"\d+\.\d\d", "once": "[12]"}
 PROGRESS = re.compile(r"loop_client: \d+ of \d+ messages$")  # each second
 SEEDS = range(1, 25)
-MOST_CALLS = 24  # of a program that sleeps, for a message there and back
+MOST_CALLS = 24  # calls of a program that sleeps, for a message there and back
 MOST_US = 70  # for one
 LAST_RECEIVE_US = 10000  # in which a device may still say that a QP has taken its last receive of an SRQ; soft-RoCE never does
 IDLE_S = 30
@@ -37,7 +37,7 @@ class Example:
     counts: tuple[int, ...]  # messages of each client
     transports: str = "RoCE iWARP"
     spins: bool = False  # a client
-    strict: str = "--strict"  # but a receive for a message of several packets may be the memory of an answer that has arrived
+    strict: str = "--strict"  # a receive for a message of several packets may have the memory of an answer that has arrived
 
     def __str__(self) -> str:
         return self.what.replace(" ", "-")
@@ -49,7 +49,7 @@ class Example:
 
 
 def echo(server: str, *clients: str) -> str:
-    """What a server and its clients say: theirs as `COUNT SIZE`."""
+    """Returns the output of a server and its clients, which are given as `COUNT SIZE`."""
     name, counts = server.rpartition("/")[2], [int(client.split()[0]) for client in clients]
     each = "|".join("{} messages of {} bytes, there and back in {{us}} us each".format(*client.split()) for client in clients)
     whom = f" to {len(clients)} clients" if "echo" not in name else ""
@@ -94,7 +94,7 @@ def play(row: Example, *options: str) -> Run:
 
 
 def figures(row: Example, run: Run) -> list[float]:
-    """What it has printed: the lines of the row, and no others. Returns how long each message takes, in microseconds."""
+    """Checks that it has printed the lines of the row, and no others. Returns how long each message takes, in microseconds."""
     said = "\n".join(sorted(line for line in (run.out + run.err).splitlines() if not LINE.match(line) and not PROGRESS.match(line)))
     parts = re.split(r"\{(\w+)\}", "\n".join(sorted(row.said.split("|"))))
     pattern = "".join(FIGURES[part].format(n=n) if n % 2 else re.escape(part) for n, part in enumerate(parts))
@@ -104,7 +104,7 @@ def figures(row: Example, run: Run) -> list[float]:
 
 
 def calls(run: Run) -> dict[int, list[tuple[float, str]]]:
-    """Of each program, with their times in microseconds, and what they have found."""
+    """Returns the calls of each program, with their times in microseconds, and their results."""
     made: dict[int, list[tuple[float, str]]] = {}
     for us, ns, number, _, _, text in CALL.findall(run.err):
         made.setdefault(int(number), []).append((int(us) + int(ns) / 1000, text))
@@ -167,7 +167,7 @@ def test_whoever_is_held_up(row: Example, transport: list[str], side: int, goes_
 
 @pytest.mark.parametrize("row", [row for row in ROWS if row.what.startswith("epoll_server") and row.counts == (1000,)], ids=str)
 def test_what_it_says_of_its_time(row: Example, goes_on: Callable[[int], list[str]]) -> None:
-    """So long that a part of a thousand shows."""
+    """The run is long enough to show a difference of a thousandth."""
     run = play(row, "--trace", "--fail", "0:ibv_post_send:500:SIGSTOP", *goes_on(0))
     (us,), client = figures(row, run), calls(run)[1]
     sends, ends = ([us for us, text in client if text.startswith(kind)] for kind in ("ibv_post_send", "= completion"))
@@ -175,7 +175,7 @@ def test_what_it_says_of_its_time(row: Example, goes_on: Callable[[int], list[st
 
 
 def test_a_connection_may_outlive_what_limits_a_wait(tmp_path: Path) -> None:
-    """Of ten seconds: its server is held up for four, three times."""
+    """The limit is ten seconds: its server is held up for four, three times."""
     (tmp_path / "steps").write_text("wait 4\nsignal 0 SIGCONT\n" * 3)
     stops = [word for number in (2, 4, 6) for word in ("--fail", f"0:ibv_post_send:{number}:SIGSTOP")]
     for row in HELD:
@@ -223,7 +223,7 @@ def test_the_end_of_a_stream_comes_with_all_that_is_before_it(transport: list[st
 
 @pytest.mark.parametrize("stdout", [">/dev/full", ">&-"])
 def test_the_other_side_hears_that_a_line_was_not_shown(stdout: str, tmp_path: Path) -> None:
-    """And not that its memory is wrong."""
+    """It does not hear that its memory is wrong."""
     (tmp_path / "line").write_text("a line\n")
     server, client = (f"{side} -a {ADDRESS} <{tmp_path / 'line'}" for side in SIDES)
     run = simulate([["sh", "-c", f"exec beyond/talk-rdma-0/{program}"] for program in (f"{server} {stdout}", client)])
@@ -242,7 +242,7 @@ def test_a_client_that_does_not_leave(pair: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("pair, transport, side", [("stream", [], 0), ("stream", [], 1), ("write", [], 0), ("write", [], 1), ("write", ["--iwarp"], 1)])
 def test_a_long_pause(pair: str, transport: list[str], side: int, tmp_path: Path) -> None:
-    """Of who reads stdin or writes stdout. Over iWARP write_client gives its server a minute: it has no keepalive there."""
+    """The reader of stdout or the writer of stdin pauses. Over iWARP write_client gives its server a minute: it has no keepalive there."""
     taken, given = tmp_path / "taken", TOP / FILE
     (tmp_path / "steps").write_text(f"wait 100\nsignal {side} SIGCONT\n")
     pauses = ["--fail", f"{side}:{'ibv_post_send' if side else 'ibv_poll_cq'}:1:SIGSTOP", "--steps", str(tmp_path / "steps")]

@@ -32,11 +32,11 @@ PAIRS = {
     "mcast-ud": ("beyond/mcast-ud-0/client 224.1.2.3", "beyond/mcast-ud-0/server 224.1.2.3 {a} 3"),
     "ping-ud": ("beyond/ping-ud-0/server -a", "beyond/ping-ud-0/client -c 2 -a {a}"),
 }
-# What a server does for all of its clients.
+# Calls of a server for all of its clients.
 ALL_NEED = OF_ALL_CLIENTS | {"ibv_poll_cq", "epoll_wait", "poll"}
 WORDS = re.compile(r"^([\w/-]+): (?!listening|\d+ calls)(.*)$", re.MULTILINE)
 CLIENTS_ALONE = ("loop", "memory", "reconnect", "extended")  # their servers are those of others
-UNCAUGHT = {128 + 15}  # of a client, and of what ends with its peer
+UNCAUGHT = {128 + 15}  # a client's status, or that of a program that ends with its peer
 ENDS_WITH_IT = ("stream_server", "write_server", "beyond/mcast-ud-0/client 224.1.2.3")
 each_side = pytest.mark.parametrize(
     "pair, side",
@@ -64,7 +64,7 @@ def calls_of(pair: tuple[str, ...], transport: list[str], side: int) -> list[str
 
 
 def ends_by_signal(pair: tuple[str, ...]) -> set[int]:
-    """What the server may end with that is told to stop."""
+    """Returns the statuses of a server that is told to stop."""
     return UNCAUGHT if pair[0] in ENDS_WITH_IT else {0}
 
 
@@ -73,20 +73,20 @@ def judge(pair: tuple[str, ...], run: Run, side: int, statuses: set[int]) -> Non
     assert run.exit not in OF_ITS_OWN and run.statuses[side] in statuses and {*run.statuses} <= {0, 1} | UNCAUGHT, run.why()
     assert WORDS.search(run.err) or 1 not in run.statuses, f"nobody says why\n{run.why()}"
     assert "Unknown error" not in run.err and "(null)" not in run.err, run.why()
-    server = {0, 1} | UNCAUGHT if pair[0] in ENDS_WITH_IT else {0}  # which ends with its client
+    server = {0, 1} | UNCAUGHT if pair[0] in ENDS_WITH_IT else {0}  # this server ends with its client
     assert not side or run.statuses[0] in server and not any(run.statuses[2:]), f"the others suffer\n{run.why()}"
 
 
-# What these do is over, or they are another call's: a program need not mind.
+# The work of these calls is over, or they belong to another call: a program may ignore their failure.
 QUIET = re.compile("destroy|dealloc|dereg|rdma_ack|rdma_disconnect|ibv_modify_qp|ibv_query")
 # Names of their own.
 NAMED = {"ibv_post_send": "post", "ibv_wr_complete": "post", "ibv_poll_cq": "poll", "ibv_start_poll": "poll"}
 
 
 def judge_words(pair: tuple[str, ...], run: Run, side: int, needs: bool) -> None:
-    """What has failed is named by its program, which ends with 1 if it needs it."""
+    """The program names the failed call, and ends with 1 if it needs it."""
     call, *_ = run.fault.split() or ["destroy"]
-    if not QUIET.search(call) and "-ud" not in pair[0]:  # which have words of their own
+    if not QUIET.search(call) and "-ud" not in pair[0]:  # these have their own words
         program = pair[side].split()[0].rpartition("/")[2]
         lines = re.findall(rf"^(?:\S+/)?{program}: (.*)$", run.err, re.MULTILINE)
         assert any(name in line for line in lines for name in (call, NAMED.get(call, call))), f"{call} is not named\n{run.why()}"
@@ -128,7 +128,7 @@ def test_a_call_fails_and_leaves_errno_0(pair: tuple[str, ...], side: int) -> No
 
 @each_side
 def test_each_allocation_fails(pair: tuple[str, ...], side: int) -> None:
-    """Of the program and the library that it is linked with."""
+    """Allocations of the program and its library fail."""
     for name in ALLOCATIONS:
         for number in count(1):
             run = play(pair, [], "--fail", f"{side}:{name}:{number}")
@@ -163,13 +163,13 @@ PIPES = [name for name in PAIRS if "-ud" not in name and name != "memory"]
 
 @pytest.mark.parametrize("name", PIPES)
 def test_it_does_not_mind_a_broken_pipe(name: str) -> None:
-    """As soft-iWARP raises SIGPIPE."""
+    """soft-iWARP raises SIGPIPE."""
     for side in (0, 1):
         for run in happens_at(PAIRS[name], [], side, "SIGPIPE", 2):
             assert not any(run.statuses), run.why()
 
 
-# How long a client may stay whose server's host falls silent, in seconds: its own limit, and 7 of a disconnect request; where it
+# The longest stay of a client whose server's host falls silent, in seconds: its own limit, and 7 of a disconnect request; where it
 # has none, keepalives of 5 and 20. A device gives up after 16.
 STAY_S = {"echo": 10 + 7, "loop": 10 + 25 + 7, "epoll": 10 + 7, "srq": 10 + 7, "store": 10 + 7, "stream": 25 + 16, "write": 60 + 7, "plain": 10 + 10}
 

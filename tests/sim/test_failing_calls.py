@@ -28,7 +28,7 @@ BEHIND = {
 
 # These say more than errors, without -q.
 CHATTY = ("ping-ep-0", "talk-rdma-0")
-SAID_AGAIN = re.compile("destroy|dealloc|dereg|close|rdma_disconnect")  # what cannot be destroyed keeps what it needs
+SAID_AGAIN = re.compile("destroy|dealloc|dereg|close|rdma_disconnect")  # an object that cannot be destroyed keeps those that it needs
 ANOTHER_ERROR = ("rdma_resolve_addr", "ibv_post_send")  # EADDRINUSE means more; rdma_verbs.h returns -1 for each
 
 
@@ -36,7 +36,7 @@ def judge_words(stage: Stage, run: Run, side: int) -> None:
     """The side whose call has failed reports it once, with its error, and nothing that follows from it. A server does not fail
     for what its client could not do; and who fails says why."""
     call, error = run.fault.split()[0], run.fault.rpartition(": ")[2]
-    lines = [line for line in run.err.splitlines() if "holds the lock" not in line]  # which is another matter
+    lines = [line for line in run.err.splitlines() if "holds the lock" not in line]  # these are another matter
     said = [[line for line in lines if re.match(rf"[\w-]+/{name}\b", line)] for name in SIDES]
     assert not re.search(r"\(null\)|Unknown error", run.err), run.why()
     # To soft-iWARP a post to a client that is gone is an error, and ping-ep-0 takes it for one.
@@ -76,7 +76,7 @@ ALLOCATIONS = ("malloc", "calloc", "realloc", "aligned_alloc", "posix_memalign",
 
 
 def fail_each_allocation(stage: Stage, transport: list[str], side: int, name: str) -> int:
-    """Those of this name, and how many there were. None goes unnoticed."""
+    """Fails each allocation of this name, and returns how many there were. The program notices each."""
     number = 0
     while True:
         run = simulate(pair(stage, MESSAGES), *transport, "--fail", f"{side}:{name}:{number + 1}")
@@ -146,7 +146,7 @@ def test_each_call_fails(stage: Stage, transport: list[str], side: int) -> None:
     fail_each(stage, transport, side, OFTEN)
 
 
-# Of a server and its client: options by which they make other calls.
+# Options of a server and its client by which they make other calls.
 OTHERWISE = [
     ("ping-rdma-3", "RoCE", "--immediate", "--immediate"),
     ("blast-rdma-1", "RoCE", "--read", "--read -b 2"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What goes wrong and is no call that fails: an event that a program does not expect, a host that falls silent, a request
+"""Faults that are no failing call: an event that a program does not expect, a host that falls silent, a request
 that nobody answers, a message that breaks off. Both programs end, with 0 or 1, and leave nothing."""
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def test_it_does_not_mind_that_an_address_changes(stage: Stage, transport: list[
 @pytest.mark.parametrize("side", [0, 1], ids=SIDES)
 @each_stage
 def test_it_knows_that_its_peer_cannot_be_reached(stage: Stage, transport: list[str], side: int) -> None:
-    """Who waits for no event of the connection manager goes on."""
+    """A program that waits for no event of the connection manager goes on."""
     for run in stops(stage, transport, side, "UNREACHABLE", AT):
         assert run.exit not in OF_ITS_OWN and {*run.statuses} <= {0, 1}, run.why()
         assert not run.statuses[side] or "UNREACHABLE" in run.err or "timed out" in run.err, run.why()

@@ -16,8 +16,8 @@ from sim.timeline import Expected, Result, Timeline
 from live.table import STAGES, Stage
 
 WARM_UP = 100  # "a tenth of -c, at most 100"
-BUFFERS = 8  # of a stream
-# What ends a message at the client. Both completions of a message that comes back; of others the last one.
+BUFFERS = 8  # data buffers of a stream
+# The completions that end a message at the client: both for a message that comes back, otherwise the last one.
 ENDS = {
     "ping-rdma-1": {"RDMA_READ": 1},
     "ping-rdma-2": {"RDMA_READ": 1},
@@ -26,7 +26,7 @@ ENDS = {
 }
 TWO_SIDED = {"SEND": 1, "RECV": 1}
 ARRIVAL = "= completion RECV, status 0"
-POSTS = {"ping-rdma-1": 2, "ping-rdma-2": 2}  # of a message
+POSTS = {"ping-rdma-1": 2, "ping-rdma-2": 2}  # posts for each message
 TOLD = "ping-rdma-1 ping-rdma-2 count-atomic-1 blast-rdma-1".split()  # stages whose agent knows only of the client's words
 MEASURED = [stage for stage in STAGES if not stage.nine and stage.name not in ("ping-ep-0", "talk-rdma-0")]
 WITHOUT_RECORDS = [stage for stage in MEASURED if "pubsub" not in stage.name]
@@ -45,7 +45,7 @@ def run_of(stage: Stage, agreed: str, client: str = "", server: str = "", *optio
 
 
 def result_of(run: Run, role: str) -> Result:
-    """What this side has printed."""
+    """Returns the figures that this side has printed."""
     (result,) = [one for one in map(json.loads, run.out.splitlines()) if one["role"] == role]
     assert isinstance(result, dict)
     return result
@@ -65,7 +65,7 @@ def known(timeline: Timeline, event: int, early: bool) -> int:
 
 
 def of_client(stage: Stage, timeline: Timeline, count: int, early: bool) -> Expected:
-    """Of a client whose messages come back: as many as it had taken of so many."""
+    """Returns the figures of a client whose messages come back: as many as it had taken of so many."""
     ends = timeline.ends(ENDS.get(stage.name, TWO_SIDED))
     posts = timeline.at["ibv_post_send"]
     starts = [posts[bisect_left(posts, end) - POSTS.get(stage.name, 1)] for end in ends]
@@ -76,17 +76,17 @@ def of_client(stage: Stage, timeline: Timeline, count: int, early: bool) -> Expe
     trips = [timeline.reading(end) - timeline.reading(timeline.last("= clock", start)) for start, end in zip(starts, ends)]
     begun = ends[warm_up - 1] if warm_up else timeline.last("rdma_", starts[0])
     start, end = (begun, starts[warm_up]), (ends[-1], ended)
-    looked = ended if stage.name in ENDS else 0  # those for the counts at the end are included
+    looked = ended if stage.name in ENDS else 0  # with those for the counts at the end
     seen = None if stage.name == "ping-rdma-3" else trips[warm_up:]  # it finds them in memory
     return Expected(timeline, len(ends) - warm_up, warm_up, start, end, seen, looked)
 
 
 def of_agent(stage: Stage, timeline: Timeline, count: int, early: bool, lost: int) -> Expected:
-    """Of the server's side: from the arrival of a message to that of the next. The last ones may be `lost`: not answered."""
+    """Returns the figures of the server's side: from the arrival of a message to the next. The last ones may be `lost`: not answered."""
     arrivals, warm_up = timeline.at.get(ARRIVAL, []), warm_up_of(stage, count)
-    if stage.name in TOLD:  # of where the client's memory is, or that it has begun, and of its count
+    if stage.name in TOLD:  # messages about the client's memory, or its begin, and its count
         return Expected(timeline, count, 0, (arrivals[0], arrivals[1]), (arrivals[1], timeline.next("rdma_", arrivals[1])), [])
-    if stage.name == "ping-rdma-3":  # which sees them in its memory, and answers each
+    if stage.name == "ping-rdma-3":  # this one sees messages in its memory, and answers each
         n = len(timeline.at["= completion RDMA_WRITE, status 0"])
         arrivals, at = timeline.at["ibv_post_send"][1 : 1 + n], []  # the first is a word of its own
     else:  # a message is taken when it has come, and the answer before it is complete
@@ -120,7 +120,7 @@ def of_stream(timeline: Timeline, kind: str, moved: list[int], warm_up: int, ear
 
 
 def expected(stage: Stage, run: Run, role: str, count: int, early: bool = False, lost: int = 0) -> Expected:
-    """Of this side."""
+    """Returns the expected figures of this side."""
     server, client = Timeline(run.err, 0), Timeline(run.err, 1)
     if role == "agent" and (not stage.one_way or stage.name in TOLD):
         return of_agent(stage, server, count, early, lost)
@@ -147,7 +147,7 @@ def judge(stage: Stage, run: Run, role: str, count: int, early: bool = False) ->
 # ---- Runs that are complete ----
 
 LENGTHS = {"whole": 60, "without a warm-up": 9, "with one message of warm-up": 10, "with the longest warm-up": 1105}
-# Those whose loops differ; the others share one of theirs.
+# The stages whose loops differ; the others share one of these.
 LOOPS = "ping-sr-3 ping-sr-4 blast-sr-2 ping-rdma-1 blast-rdma-1".split()
 
 
@@ -240,7 +240,7 @@ def test_a_run_whose_peer_falls_silent(stage: Stage, side: int) -> None:
 
 @pytest.mark.parametrize("stage, side", ENDED)
 def test_a_run_in_which_a_message_cannot_be_sent(stage: Stage, side: int) -> None:
-    number = 41 if side or not stage.one_way else 8  # which is one of credits
+    number = 41 if side or not stage.one_way else 8  # a message of credits
     run = run_of(stage, "-c 60", "", "", "--fail", f"{side}:ibv_post_send:{number}")
     assert run.statuses[side] == 1 and ": ibv_post_send: " in run.err, run.why()
     assert not judge(stage, run, ROLES[1 - side], 60, early=True)["complete"]
@@ -289,13 +289,13 @@ def test_a_rate(stage: Stage, rate: int) -> None:
 
 
 def named(names: str) -> pytest.MarkDecorator:
-    """Of the stages."""
+    """Returns the stages with these names."""
     return pytest.mark.parametrize("stage", [stage for stage in MEASURED if stage.name in names.split()], ids=str)
 
 
 @named("ping-sr-3 ping-sr-4 blast-sr-2 ping-rdma-1")
 def test_a_run_for_a_time(stage: Stage) -> None:
-    """Of messages at a rate those are sent that are due in that time; the longest warm-up is before them."""
+    """Messages at a rate are sent if they are due in that time; the longest warm-up is before them."""
     run = run_of(stage, "-D 1", "--rate 150", trace=False)
     assert not run.exit, run.why()
     for role in ROLES:
@@ -333,7 +333,7 @@ FOR_A_MINUTE = [
 
 @pytest.mark.parametrize("stage", FOR_A_MINUTE)
 def test_more_than_a_minute(stage: Stage) -> None:
-    """What limits a wait, as --timeout and the minute for a client's first word do, does not limit the run."""
+    """Limits of a wait, such as --timeout and the minute for a client's first word, do not limit the run."""
     run = run_of(stage, "-c 65", "--rate 1 --timeout 30", trace=False)
     assert not run.exit and not run.err and 64000 <= run.ms <= 66000, run.why()
     assert all(result_of(run, role)["complete"] for role in ROLES)

@@ -32,7 +32,7 @@ def test_nothing_is_kept_of_a_client(crowd: Crowd, transport: list[str]) -> None
 
 @pytest.mark.parametrize("transport", TRANSPORTS.values(), ids=TRANSPORTS)
 def test_nothing_is_kept_of_a_connection(transport: list[str], tmp_path: Path) -> None:
-    """Of sixty, all of one control of the client, each after the one before it broke."""
+    """Sixty connections use one control of the client, each after the one before it broke."""
     stage, breaks = "beyond/ping-reconnect-2", 60
     faults = [f"--fail=1:ibv_post_send:{5 * number}:WR_FLUSH_ERR" for number in range(1, breaks + 1)]
     lines = [f"start {stage}/server -n 0 -a {ADDRESS} --journal {tmp_path}", f"start {stage}/client -a {ADDRESS} -w 900 -D 1000"]

@@ -43,10 +43,10 @@ def stage(name: str, server: str = "-q -n 0", client: str = "-q -v -c 2 -s 16", 
 
 
 def few(client: str) -> str:
-    """As this client, but few messages, small ones; a peer that says nothing is not waited for longer than its server does."""
-    if "pubsub" not in client:  # whose server has records of 64 bytes
+    """Returns the options of this client with few, small messages; it waits for a silent peer no longer than its server does."""
+    if "pubsub" not in client:  # its server has records of 64 bytes
         client = client.replace("-s 64", "-s 16")
-    client = client.replace("-w 90", "--timeout 5").replace(" --lock", "")  # which has a pair of its own
+    client = client.replace("-w 90", "--timeout 5").replace(" --lock", "")  # it has a pair of its own
     return re.sub("-c (20|100)", "-c 2", client.replace("12321 20", "12321 2"))
 
 
@@ -79,7 +79,7 @@ def programs(pair: Pair, side: int) -> list[list[str]]:
 
 
 def runs_of(pair: Pair, side: int, transport: str, number: int, leaks: bool) -> list[Run]:
-    """Those of a sweep in which the message was changed. To look for leaks, too, takes half as long again."""
+    """Returns the runs of a sweep in which the message was changed. Looking for leaks, too, takes half as long again."""
     words = [word for program in programs(pair, side) for word in [":::", *program]][1:]
     argv = ["tools/verbs-sim/verbs-sim", *TRANSPORTS[transport], "--patience", "90", "--sweep", f"{side}:message:{number}", "--", *words]
     env = os.environ | ({} if leaks else {"ASAN_OPTIONS": "detect_leaks=0"})
@@ -98,7 +98,7 @@ def runs_of(pair: Pair, side: int, transport: str, number: int, leaks: bool) -> 
 
 
 def received(pair: Pair, side: int, transport: str) -> int:
-    """How many messages of its first peer the side receives."""
+    """Returns how many messages of its first peer the side receives."""
     run = simulate(programs(pair, side), *TRANSPORTS[transport], "--patience", "90", "--fail", f"{side}:message:1000000:SHORT")
     assert not any(run.statuses) and not run.exit, run.why()
     (number,) = re.findall(r"received (\d+) messages", run.err)
@@ -131,7 +131,7 @@ ROWS = [
     for name, pair in PAIRS.items()
     for transport in pair.transports.split()
     for side in (0, 1)
-    if (name, side) != ("mcast-ud-0", 1)  # which receives nothing
+    if (name, side) != ("mcast-ud-0", 1)  # this side receives nothing
 ]
 
 
@@ -158,7 +158,7 @@ def test_each_change_of_each_message(pair: Pair, transport: str, side: int) -> N
 
 # Changes of the count and the size that a client announces, of 2 and 16, after which a server must not serve it.
 NONSENSE = [f"{how}={at}" for how, at in (("ONES", 0), ("ZERO", 4), ("ONES", 8), ("MORE", 8), ("ONES", 12), ("ZERO", 12))]
-BUFFERS = [f"{how}={at}" for how, at in (("ONES", 16), ("MORE", 16), ("ONES", 20), ("ZERO", 20))]  # of a stream
+BUFFERS = [f"{how}={at}" for how, at in (("ONES", 16), ("MORE", 16), ("ONES", 20), ("ZERO", 20))]  # options of a stream
 
 
 ANNOUNCED = [*((name, change) for name in ("ping-sr-1", "ping-sr-4", "ping-rdma-1") for change in NONSENSE), *(("blast-sr-2", change) for change in NONSENSE + BUFFERS)]
@@ -215,7 +215,7 @@ def test_the_fifth_message_comes_back_changed(name: str, change: str, byte: int,
 @pytest.mark.parametrize("change", ["3:FLIP=0", "4:FLIP=7", "4:ONES=4"], ids=["text", "sum", "length"])
 def test_a_line_that_is_not_what_its_mark_says(change: str, transport: str) -> None:
     """Its text, its sum, or a length that is more than its slot has: nobody hears it."""
-    server = [f"{SANITIZED}/beyond/talk-rdma-0/server", "-a", ADDRESS]  # which says nothing
+    server = [f"{SANITIZED}/beyond/talk-rdma-0/server", "-a", ADDRESS]  # a silent peer
     run = simulate([server, programs(PAIRS["talk-rdma-0"], 0)[1]], *TRANSPORTS[transport], "--fail", f"0:message:{change}")
     assert run.statuses == [0, 1] and run.fault and not REPORT.search(run.err), run.why()
     assert "line 1 is not in the other side's memory as it was written" in run.err and "server: 0 lines said, 0 heard" in run.err, run.why()

@@ -70,7 +70,7 @@ def test_the_same_seed_is_the_same_run_on_a_busy_machine(programs: list[list[str
 
 
 def test_a_library_that_is_opened_later(python: Callable[[str], list[str]]) -> None:
-    """As NCCL, NVSHMEM and UCX do: nothing of it is known when the program begins."""
+    """NCCL, NVSHMEM and UCX open it so: nothing of it is known when the program begins."""
     run = run_over_kernel(
         [
             python(
@@ -142,7 +142,7 @@ def test_a_trace(transport: list[str]) -> None:
 
 
 def test_a_queue_has_the_room_of_its_ring() -> None:
-    """As soft-RoCE says in the lab: powers of two, less one."""
+    """The sizes are soft-RoCE's in the lab: powers of two, less one."""
     run = run_over_kernel([["build/tests/sim/programs", "room"]])
     assert not run.exit and run.out == "15 31 7 15 31\n", run.why()
 
@@ -278,7 +278,7 @@ WALK = (
 
 
 def test_files(python: Callable[[str], list[str]]) -> None:
-    """What a program finds that looks by itself."""
+    """A program that looks by itself finds these files."""
     found = dict(line.split(" ", 1) for line in run_over_kernel([python(WALK)]).out.splitlines())
     port = "/sys/class/infiniband/rxe0/ports/1"
     assert found["/sys/class/infiniband_verbs/abi_version"] == "6"

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What our_control.h promises of posts and of shared receive queues: library.c has both ends of a connection, and says what
-the library did."""
+"""Promises of our_control.h about posts and shared receive queues: library.c has both ends of a connection, and prints the library's results."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What clients of one server see together: count-atomic-1's words, pubsub-rdma-1's record and ping-reconnect-2's journal are as if each
+"""The common view of the clients of one server: count-atomic-1's words, pubsub-rdma-1's record and ping-reconnect-2's journal are as if each
 operation had happened at once, in whatever order of events."""
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def look(called: float, *numbers: int) -> Operation:
     return Operation(called, called + 1, "look", (), numbers)
 
 
-# What happened, a neighbour of it that cannot have happened, and their model.
+# A history that happened, a similar one that cannot have happened, and their model.
 HISTORIES: dict[str, tuple[Model, object, list[Operation], list[Operation]]] = {
     "overlapping-adds": (words, frozenset(), [add(0, 9, 1), add(1, 8, 0)], [add(0, 9, 0), add(1, 8, 0)]),
     "adds-one-by-one": (words, frozenset(), [add(0, 1, 0), add(2, 3, 1)], [add(0, 1, 1), add(2, 3, 0)]),

@@ -46,7 +46,7 @@ def numbers_of(stage: Stage, side: int) -> list[tuple[str, str]]:
 
 
 def largest(stage: Stage, side: int, option: str) -> int:
-    """As the program says when it is given too much."""
+    """Returns the largest number, which the program prints when it is given more."""
     argv = [f"{stage.folder}/{SIDES[side]}", "-a", ADDRESS, option, "9" * 25]
     said = subprocess.run(argv, cwd=TOP, capture_output=True, text=True, check=False).stderr
     (most,) = re.findall(r" from \d+ to (\d+)", said)
@@ -86,7 +86,7 @@ def test_the_largest_numbers(stage: Stage, side: int) -> None:
 
 @dataclass(frozen=True)
 class Posted:
-    """How a side posts its sends."""
+    """The posts of a side's sends."""
 
     stage: str
     side: int
@@ -106,12 +106,12 @@ POSTED = [
     Posted("ping-sr-2", 0, "-s 64", inlined=COUNT),
     Posted("ping-sr-2", 1, "-s 65", inlined=0),
     Posted("ping-sr-2", 1, "-s 64", inlined=COUNT, device="roce,max_inline=64,inline_piece=1"),
-    Posted("ping-sr-2", 1, "-s 1", inlined=0, device="roce,max_inline=63"),  # as much as was asked for is not to be had
+    Posted("ping-sr-2", 1, "-s 1", inlined=0, device="roce,max_inline=63"),  # the device does not have as much as was asked for
     Posted("ping-sr-2", 1, "-s 1", inlined=0, device="roce,max_inline=0"),
     Posted("blast-sr-2", 1, "-b 8 -s 100 --inline 100", inlined=COUNT),
     Posted("blast-sr-2", 1, "-b 8 -s 101 --inline 100", inlined=0),
     Posted("blast-sr-2", 1, "-b 8 -s 16 --inline 0", inlined=0),
-    Posted("blast-sr-2", 1, "-b 8 -s 4095", signaled=COUNT // 2),  # of each -b / 4
+    Posted("blast-sr-2", 1, "-b 8 -s 4095", signaled=COUNT // 2),  # messages in each -b / 4
     Posted("blast-sr-2", 1, "-b 8 -s 4096", signaled=COUNT),
     Posted("blast-sr-2", 1, "-b 8 --signal-every 1000", signaled=COUNT // BUFFERS),
     Posted("blast-sr-2", 1, "-b 7 --signal-every 3", signaled=COUNT // 3),

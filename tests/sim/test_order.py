@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What only an order of events shows, and real drivers nearly never do: a record that is read while it changes; a server
+"""Faults that only an order of events shows, which real drivers nearly never have: a record that is read while it changes; a server
 that counts its clients wrong; a message too many."""
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def test_many_clients_at_once(stage: str, transport: list[str]) -> None:
 @pytest.mark.parametrize("stage", ["ping-sr-0", "ping-sr-1", "ping-sr-2e", "ping-sr-2", "ping-sr-3", "ping-sr-4"])
 @over_each
 def test_a_message_too_many_is_seen(stage: str, transport: list[str]) -> None:
-    """Whether it comes before the completion of the last send, or after it."""
+    """The message is seen whether it comes before the completion of the last send, or after it."""
     told = ["-c", "10"] if stage == "ping-sr-0" else []
     peer = ["build/tests/peer", "--client", "--stage", "0" if told else "1", "-a", ADDRESS, "-c", "10", "--one-more"]
     for seed in range(8):

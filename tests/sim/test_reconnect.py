@@ -31,7 +31,7 @@ def run(folder: Path, transport: list[str], *options: str, servers: int = 2, apa
 
 
 def check(done: Run, folder: Path, count: int = MESSAGES) -> None:
-    """What was promised."""
+    """Checks the promises."""
     assert done.exit not in OF_ITS_OWN and not done.statuses[-1], done.why()
     result = json.loads(done.out)
     assert result["complete"] and result["verified"], done.why()
@@ -41,7 +41,7 @@ def check(done: Run, folder: Path, count: int = MESSAGES) -> None:
 
 @OVER
 def test_its_server_is_killed_at_each_call(transport: list[str], tmp_path: Path) -> None:
-    """Until it makes no more calls. The first four belong to what starts it."""
+    """It is killed at each call until it makes no more. The first four calls belong to the program that starts it."""
     number, killed = 1, 0
     while True:
         folder = tmp_path / str(number)

@@ -15,7 +15,7 @@ NO_MORE = "the other side has no more to say; Ctrl-D ends this one"
 
 
 def takes_n(row: Any) -> bool:
-    """Whether its server ends after so many clients."""
+    """Returns whether its server ends after so many clients."""
     stage: Stage = row.values[0]
     return stage.negotiates and stage.name != "talk-rdma-0"
 

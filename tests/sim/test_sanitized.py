@@ -17,7 +17,7 @@ EXAMPLES = [
     ["write_server", "write_client"], ["store_server", "../beyond/ping-mt-4/client"],
     ["epoll_server", "memory_client"], ["srq_server", "reconnect_client"], ["plain/echo_server", "plain/echo_client"], ["plain/first_server", "plain/first_client"],
 ]  # fmt: skip
-KEEPS = re.compile("destroy|dealloc|dereg|close|disconnect")  # what is not destroyed is not freed
+KEEPS = re.compile("destroy|dealloc|dereg|close|disconnect")  # objects that are not destroyed are not freed
 REPORT = re.compile(r"Sanitizer|runtime error")
 
 

@@ -26,7 +26,7 @@ def test_a_page_is_what_runs_show(stage: str) -> None:
 
 @pytest.mark.parametrize("stage", STAGES)
 def test_each_line_has_the_call(stage: str) -> None:
-    """Or the one before or after it, if the statement takes several: so the lines are not only what addr2line says."""
+    """The line, or the one before or after it if the statement takes several, has the call: so addr2line alone does not decide."""
     rows = ROW.findall((scenes.PAGES / f"{stage}.md").read_text())
     assert len(rows) > 20
     for function, file, line, call in rows:
@@ -38,7 +38,7 @@ def test_each_line_has_the_call(stage: str) -> None:
 
 
 def test_a_scene_that_does_not_show_what_it_has_to() -> None:
-    """Neither if it does not happen, nor if it does not begin or end."""
+    """It fails if the event does not happen, and if it does not begin or end."""
     scene = replace(next(one for one in STAGES["ping-sr-0"] if one.name == "message"), name="x")
     wrong = [replace(scene, shows="no such row"), replace(scene, begins="no such row"), replace(scene, ends="no such row")]
     for one in wrong:

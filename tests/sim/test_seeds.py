@@ -23,7 +23,7 @@ def runs(stage: Stage, transport: list[str], seeds: range) -> list[Run]:
 
 
 def check(done: list[Run]) -> None:
-    """That they are as they should be, in pairs."""
+    """Checks runs, in pairs."""
     for one, other in zip(done[::2], done[1::2]):
         assert not one.exit and not one.missing, one.why()
         assert one.ms < MOST_MS, f"it has waited in vain: {one.ms} ms\n{one.why()}"
@@ -37,7 +37,7 @@ def test_a_seed_is_a_run(stage: Stage, transport: list[str]) -> None:
     check(runs(stage, transport, range(1, 9)))
 
 
-# What only shows when buffers and receives are used again and again, or by several clients: server, client, clients.
+# Runs that use buffers and receives again and again, or by several clients: server, client, clients.
 CROWDED = [
     ("ping-sr-2", "", "", 3),
     ("ping-sr-3", "", "", 3),
@@ -77,6 +77,6 @@ def test_many_seeds_are_as_many_runs(stage: Stage, transport: list[str]) -> None
 @pytest.mark.long
 @each_stage
 def test_very_many_messages(stage: Stage, transport: list[str]) -> None:
-    """What counts, and is never counted down, or is acknowledged in batches."""
+    """Tests counters that are never decremented, and acks in batches."""
     run = simulate(pair(stage, 100000), *transport, within_s=600)
     assert not run.exit, run.why()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What clients of a server share: the places of those who wait, and receives of a pool. Whom a server refuses, and what it says, is in
+"""Resources that clients of a server share: the places of waiting clients, and receives of a pool. Refusals, and their texts, are in
 transcripts/servers.txt.
 """
 
@@ -15,12 +15,12 @@ SENDS = f"build/tests/peer --client --stage 0 -s 64 -a {ADDRESS} --greedy 8 --si
 
 
 def client(stage: str) -> list[str]:
-    """Of a stage."""
+    """Returns the client of a stage."""
     return f"{stage}/client -q -v -c 20 -s 64 -a {ADDRESS}".split()
 
 
 def test_who_takes_its_messages_is_kept_when_others_keep_the_buffers() -> None:
-    """Of srq_server."""
+    """Clients of srq_server."""
     last = f"build/examples/echo_client {ADDRESS} 12321 46000 4096".split()
     run = simulate([["build/examples/srq_server", ADDRESS], *[SENDS.split()] * 34, last])
     assert run.statuses == [0] * 36 and run.err.count("a client does not take its messages") == 34, run.why()

@@ -14,7 +14,7 @@ KILLED = 128 + 9
 
 
 def stops(stage: Stage, transport: list[str], side: int, how: str, number: int) -> list[Run]:
-    """So many, spread over all calls. Not every stage notices that its peer has left."""
+    """Returns so many stops, spread over all calls. Not every stage notices that its peer has left."""
     programs, transport = pair(stage, MESSAGES), [*transport, "--servers", "2"]
     calls = simulate(programs, *transport).calls[side]
     step = max(1, calls // number)
@@ -22,13 +22,13 @@ def stops(stage: Stage, transport: list[str], side: int, how: str, number: int) 
 
 
 def judge(run: Run, side: int, statuses: set[int]) -> None:
-    """Which status the side may have."""
+    """Checks the status of the side."""
     assert run.exit not in OF_ITS_OWN and run.statuses[side] in statuses and side not in run.told, run.why()
     assert run.statuses[1 - side] in {0, 1}, run.why()
 
 
 def tells(stage: Stage) -> set[int]:
-    """What a program that was told to stop may end with. ping-ep-0 and talk-rdma-0 leave signals alone before they begin."""
+    """Returns the statuses of a program that was told to stop. ping-ep-0 and talk-rdma-0 leave signals alone before they begin."""
     return {0, 1, 128 + 15} if stage.name in ("ping-ep-0", "talk-rdma-0") else {0}
 
 

@@ -29,7 +29,7 @@ def test_a_program_of_another_user(transport: list[str]) -> None:
     """The run is the same, though neither it nor the others may touch each other's memory, nor it the runner."""
     server, client = pair(PING_SR_3, 300)
     subprocess.run(["make", "-s", "build/course/enter"], cwd=TOP, check=True)
-    with tempfile.TemporaryDirectory(dir="/tmp") as name:  # which the other user may enter
+    with tempfile.TemporaryDirectory(dir="/tmp") as name:  # the other user may enter this folder
         for file in ("tools/verbs-sim/verbs-sim", "tools/verbs-sim/libverbs-sim.so", client[0]):
             shutil.copy(TOP / file, name)
         Path(name).chmod(0o755)
@@ -44,7 +44,7 @@ def test_a_program_of_another_user(transport: list[str]) -> None:
 
 @pytest.mark.parametrize("programs, who", [([["build/tests/sim/programs", "count-hour"]] * 2, ["0", "1"]), (pair(PING_SR_3, 2), [])], ids=["counts", "does-not"])
 def test_who_may_see_real_time(programs: list[list[str]], who: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the counter cannot be simulated, the programs that may read it are named, and no others."""
+    """If the counter cannot be simulated, verbs-sim names the programs that may read it, and no others."""
     monkeypatch.setenv("LD_PRELOAD", str(TOP / "build/tests/untrapped.so"))
     run = simulate(programs)
     assert not run.exit, run.why()
@@ -60,7 +60,7 @@ def test_a_sweep_is_a_run_for_each_call(how: str) -> None:
 
 
 def test_the_test_to_copy_passes() -> None:
-    """As its reader runs it."""
+    """The test runs as its reader would run it."""
     argv = ["/usr/bin/python3", "-m", "pytest", "-q", "-p", "no:cacheprovider", "examples/test_echo.py"]
     done = subprocess.run(argv, cwd=TOP, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0 and " 10 passed" in f" {done.stdout.splitlines()[-1]}", done.stdout

@@ -28,7 +28,7 @@ SERVER, CLIENT = ["ping-sr-3/server", "-q", "-a", ADDRESS], ["ping-sr-3/client",
 
 
 def told(*options: str, sin: str = "armed-not-polled", how: str = "innocent") -> str:
-    """What verbs-trace says of a program that connects to itself, sends and disconnects."""
+    """Returns the output of verbs-trace for a program that connects to itself, sends and disconnects."""
     run = simulate([[TRACE, *options, SINNER, sin, how, ADDRESS]])
     assert run.statuses == [0], run.why()
     return run.err
@@ -40,7 +40,7 @@ def records_of(run: Run) -> list[dict[str, Any]]:
 
 
 def accused(run: Run) -> list[str]:
-    """Of what, if all programs end well."""
+    """Returns the accusations, if all programs end well."""
     assert not any(run.statuses) and run.statuses, run.why()
     return [record["accusation"] for record in records_of(run) if "accusation" in record]
 
@@ -80,7 +80,7 @@ def of_client(*options: str, fail: str = "", server: tuple[str, ...] = ()) -> Ru
     ],
 )  # fmt: skip
 def test_each_kind_of_line(line: str) -> None:
-    """As tools/verbs-trace/README.md has it."""
+    """The kinds are those of tools/verbs-trace/README.md."""
     assert re.search(TIME + line, told(), re.MULTILINE), told()
 
 
@@ -113,14 +113,14 @@ def test_the_first_line_of_json_says_which_program_and_whose_clock() -> None:
 
 
 def test_the_queue_pair_of_an_id() -> None:
-    """Which one rdma_create_qp has made, and between whom: as the peer has it, the other way round."""
+    """The trace shows which QP rdma_create_qp has made, and its addresses: those of the peer, the other way round."""
     made = [line["args"] for line in calls() if line["call"] == "rdma_create_qp"]
     assert [one["qp"] for one in made] == ["qp1", "qp2"] and made[0]["qp_num"] != made[1]["qp_num"]
     assert (made[0]["local"], made[0]["peer"]) == (made[1]["peer"], made[1]["local"])
 
 
 def test_i_names_the_line_of_each_call() -> None:
-    """Also of empty polls, which are shown when a later call is."""
+    """This holds for empty polls, too, which are shown with a later call."""
     made = calls("-i")
     assert made and not [call for call in made if not call["from"]], made
     places = [call["from"][0].rpartition("+") for call in made]
@@ -129,7 +129,7 @@ def test_i_names_the_line_of_each_call() -> None:
     found = subprocess.run(command, cwd=TOP, capture_output=True, text=True, timeout=60, check=True).stdout
     for call, lines in zip(made, re.split(r"^0x.*\n", found, flags=re.MULTILINE)[1:], strict=True):
         file, _, number = next(line for line in lines.split("\n") if "infiniband/verbs.h" not in line).partition(" ")[0].rpartition(":")
-        code = "".join((TOP / file).read_text().splitlines(True)[int(number) - 2 : int(number) + 1])  # of a call on several lines, any
+        code = "".join((TOP / file).read_text().splitlines(True)[int(number) - 2 : int(number) + 1])  # any line of a call on several lines
         assert call["call"].partition("_iova")[0] in code, f"{call['call']} is not in {lines}"
     assert re.search(rf'ibv_poll_cq\(cq2\) = 0, 1 time <.*> from \["{SINNER}\+0x', told("-i"))
 
@@ -187,7 +187,7 @@ def test_n_shows_what_the_library_calls() -> None:
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
 def test_p_decodes_private_data(transport: str) -> None:
-    """Of the protocol, padded or not; that of others is left as it is."""
+    """It decodes data of the protocol, padded or not, and leaves other data as they are."""
     asked = r", connect_info \{count 3, data_size 5, n_data_buffers 0, version 1\}"
     run = simulate([[TRACE, "-p", *SERVER], [TRACE, "-p", *CLIENT]], *TRANSPORTS[transport])
     assert re.search(r"rdma_connect\(.*" + asked, run.err) and re.search(r"\{CONNECT_REQUEST, .*" + asked, run.err), run.why()
@@ -254,7 +254,7 @@ def test_an_error_of_extended_queues() -> None:
 
 @pytest.mark.parametrize("sin, transport", EACH_SIN)
 def test_who_is_guilty(sin: str, transport: str) -> None:
-    """Also when 300 clients were refused before: nothing of them is kept, or taken for the program's."""
+    """This holds after 300 refused clients, too: none of their data is kept, or taken for the program's."""
     sinners = [[TRACE, "-j", "-e", "none", SINNER, sin, how, ADDRESS, "300"] for how in ("guilty", "innocent")]
     runs = [simulate([sinner], *TRANSPORTS[transport]) for sinner in sinners]
     guilty, innocent = ({*accused(run)} for run in runs)
@@ -271,7 +271,7 @@ def test_each_accusation_is_made() -> None:
 
 
 def test_how_many_are_shown() -> None:
-    """Of a kind, 20; the others are counted."""
+    """It shows 20 of a kind, and counts the others."""
     shown = [told("-e", "none", sin="leak", how=how) for how in ("guilty", "worse")]
     assert [(text.count("  leak: "), re.findall("  leak: and (.*)", text)) for text in shown] == [(20, []), (21, ["1 more"])]
     texts = {(one["accusation"], one["text"].split(" ", 1)[1]) for one in records(told("-j", "-e", "none", sin="cm-event", how="worse")) if "accusation" in one}
@@ -298,7 +298,7 @@ def test_both_ledgers_have_the_same_objects() -> None:
 
 @each_stage
 def test_no_stage_is_guilty(stage: Stage, transport: list[str], tmp_path: Path) -> None:
-    """And it calls the verbs of its README's table."""
+    """Each stage calls the verbs of its README's table."""
     told_by_both = traced(pair(stage, 100), tmp_path, *transport)
     assert not [one["text"] for one in told_by_both if "accusation" in one]
     if not transport:
@@ -307,7 +307,7 @@ def test_no_stage_is_guilty(stage: Stage, transport: list[str], tmp_path: Path) 
 
 @pytest.mark.parametrize("stage", ["ping-sr-2", "ping-sr-4", "beyond/ping-srq-4"])
 def test_no_server_of_many_clients_is_guilty(stage: str, tmp_path: Path) -> None:
-    """Those that came first leave first."""
+    """The first clients leave first."""
     clients = [[f"{stage}/client", "-q", "-a", ADDRESS, "-c", str(count)] for count in (20, 40, 60, 20)]
     assert not [one for one in traced([[f"{stage}/server", "-q", "-a", ADDRESS, "-n", "4"], *clients], tmp_path) if "accusation" in one]
 
@@ -325,7 +325,7 @@ def test_each_sort_has_its_pitfall() -> None:
 
 
 def hash_of(pause_s: float) -> str:
-    """Of a run whose stderr is a small pipe, which is read with pauses."""
+    """Returns the hash of a run whose stderr is a small pipe, which is read with pauses."""
     argv = ["tools/verbs-sim/verbs-sim", "--", TRACE, "-j", *SERVER, ":::", TRACE, "-j", *CLIENT]
     said = b""
     with subprocess.Popen(argv, cwd=TOP, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, bufsize=0) as process:

@@ -51,7 +51,7 @@ def by_program(text: str) -> list[str]:
 
 
 def printed(command: str, seed: int = 1) -> list[str]:
-    """What it prints with this seed."""
+    """Returns the output with this seed."""
     command = re.sub(r"\bverbs-sim (?=.*-- )", f"verbs-sim --seed {seed} ", command, count=1)
     with tempfile.TemporaryDirectory() as folder:
         argv = ["env", "-i", f"PATH={TOP}/bin:/usr/bin:/bin", "LC_ALL=C.UTF-8", f"T={folder}", "bash", "-c", command]
@@ -63,13 +63,13 @@ def printed(command: str, seed: int = 1) -> list[str]:
 
 
 def pattern(line: str) -> str:
-    """What may stand in its place."""
+    """Returns a pattern for the texts that may stand in its place."""
     any_number = f"(?:{NUMBER.pattern})"
     return "(?:.*\n)*?" if line == "..." else re.escape(line).replace(r"\#", any_number) + "\n"
 
 
 def as_due(lines: list[str], due: list[str]) -> list[str]:
-    """As it is in the transcript, if that is meant there; else each line that is."""
+    """Returns the transcript's lines if the output fits them; else each line that was printed."""
     if re.fullmatch("".join(map(pattern, due)), "".join(f"{line}\n" for line in lines)):
         return due
     return [next((one for one in due if one != "..." and re.fullmatch(pattern(one), f"{line}\n")), line) for line in lines]
@@ -103,7 +103,7 @@ PART = re.compile(r"  \$ (.*\n(?:  > .*\n)*)((?:(?:  (?!\$ ).*)?\n)*  (?!\$ ).*\
 
 
 def parts(file: Path) -> Iterator[tuple[str, str, list[str]]]:
-    """Of a transcript: what is before a command, the command, and its lines. The last part has no command."""
+    """Returns the parts of a transcript: the text before a command, the command, and its lines. The last part has no command."""
     text, at = file.read_text(), 0
     for found in PART.finditer(text):
         lines = [line[2:] for line in (found[2] or "").splitlines()]
@@ -113,7 +113,7 @@ def parts(file: Path) -> Iterator[tuple[str, str, list[str]]]:
 
 
 def shown(before: str, command: str, lines: list[str]) -> str:
-    """As in the file."""
+    """Returns the parts in the form of the file."""
     said = "  $ " + command.replace("\n", "\n  > ") + "\n" if command else ""
     return before + said + "".join(f"  {line}".rstrip() + "\n" for line in lines)
 
@@ -129,7 +129,7 @@ def test_transcript(file: Path, seed: int) -> None:
 
 
 def approved(part: tuple[str, str, list[str]]) -> tuple[str, str, list[str]]:
-    """What stands there, if it is printed; else what is."""
+    """Returns the transcript's lines, if they are printed; else the printed ones."""
     before, command, due = part
     if command and as_due(printed(command), due) != due:
         due = merged([printed(command, seed) for seed in (SEEDS if "verbs-sim " in command else [1])])
@@ -137,7 +137,7 @@ def approved(part: tuple[str, str, list[str]]) -> tuple[str, str, list[str]]:
 
 
 def main(names: list[str]) -> None:
-    """Of these, or of all."""
+    """Writes these transcripts, or all."""
     for file in FILES:
         if not names or file.stem in names:
             with ThreadPoolExecutor(4) as pool:

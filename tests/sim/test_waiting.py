@@ -25,7 +25,7 @@ ASLEEP = "ping-sr-3 ping-sr-4 ping-sr-5 ping-srq-4"
 WATCHES = f"ping-sr-2 {ASLEEP}"
 BLIND = "ping-sr-0 ping-sr-1 ping-sr-2e"
 FIRST_WORD = "ping-rdma-1 ping-rdma-2 ping-rdma-3 blast-rdma-1 pubsub-rdma-1 pubsub-rdma-2"
-# How many keepalives there are, by the README of ping-sr-2: none after a period in which messages came, nor when the peer leaves.
+# The number of keepalives, by the README of ping-sr-2: none after a period in which messages came, nor when the peer leaves.
 NEVER, HOUR = {"RoCE": 0, "iWARP": 0}, {"RoCE": 3600 // 5 - 2, "iWARP": 3600 // 15 - 1}
 
 
@@ -37,12 +37,12 @@ class Wait:
     stages: str
     peer: str
     options: str
-    said: str = ""  # and nothing else; without it nothing at all
+    said: str = ""  # the only text that it prints; empty: it prints nothing
     sides: str = "server client"
-    status: int = 1  # of a client: a server's is 0
-    least_s: float = 0  # until it disconnects, or its last call
+    status: int = 1  # a client's; a server's is 0
+    least_s: float = 0  # seconds until it disconnects, or until its last call
     most_s: float = 1e9
-    asked: dict[str, int] = field(default_factory=dict)  # how many keepalives
+    asked: dict[str, int] = field(default_factory=dict)  # the number of keepalives
     transports: str = "RoCE iWARP"
 
 
@@ -70,18 +70,18 @@ def programs(wait: Wait, stage: Stage, side: str) -> list[list[str]]:
 
 
 def calls(run: Run, number: int) -> list[tuple[float, int, str]]:
-    """Of a program of a run with --trace: when, the number (0: it is not counted), and the name of each."""
+    """Returns the calls of a program in a run with --trace: time, number (0: not counted), and name of each."""
     found = [found for found in TRACED.findall(run.err) if int(found[1]) == number]
     return [(float(us) / 1e6, 0 if arguments else int(call), name) for us, _, call, name, arguments in found]
 
 
 def said_by(run: Run, stage: Stage, side: str) -> list[str]:
-    """But for its greeting."""
+    """Returns its output without the greeting."""
     return [line for line in re.findall(rf"^{stage}/{side}: (.*)$", run.err, re.MULTILINE) if not line.startswith("listening on ")]
 
 
 def judge(wait: Wait, run: Run, stage: Stage, side: str) -> None:
-    """But for its time."""
+    """Checks everything but its time."""
     number = int(side == "client")
     assert run.exit not in {*OF_ITS_OWN} - {LEFT} and f"of program {number}" not in run.left, run.why()
     assert run.statuses[number] == (wait.status if number else 0), run.why()
@@ -249,7 +249,7 @@ def test_memory_is_there_for_the_next(program: str, options: str, call: str) -> 
 
 @pytest.mark.parametrize("how, pools", [("--die-after 3", 1 + 12 - 3), ("-c 20", 1)])
 def test_a_pool_whose_receives_may_be_lost_is_given_up(how: str, pools: int) -> None:
-    """Of twelve clients, one after the other beside one that stays, three share its pool of eight receives. Then more than a
+    """Twelve clients come one after the other, beside one that stays: three share its pool of eight receives. Then more than a
     quarter of them are doubtful, and each of the others has a pool of its own. Clients that end well change nothing."""
     programs = [f"beyond/ping-srq-4/server -q -a {ADDRESS} -n 13 --pool 8 --timeout 900", f"beyond/ping-srq-4/client -q -a {ADDRESS} -c 150 --rate 1"]
     programs += [f"build/tests/sim/programs later {10 * turn} build/tests/peer --client --stage 1 -c 20 {how} -a {ADDRESS}" for turn in range(1, 13)]

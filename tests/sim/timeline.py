@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What the figures of a run must be, from what verbs-sim has traced of it: bench/results.md says what each means.
+"""Computes the figures of a run from its trace by verbs-sim: bench/results.md says what each means.
 
 Contract: nothing here comes from the program but its calls and what they have found: readings of the clock, completions,
 and the CPU time so far. A figure that needs a reading may be made of any that lies where the definition wants it.
@@ -29,11 +29,11 @@ def kinds_of(text: str) -> set[str]:
 
 
 Result = dict[str, Any]
-Window = tuple[int, int]  # of events, by their numbers: the second is outside
+Window = tuple[int, int]  # a range of events, by their numbers: the second is outside
 
 
 class Timeline:
-    """What the thread of a program has done that took its completions: calls, and with `= ` before it what one has found."""
+    """The work of the program's thread that took the completions: calls, and their results after `= `."""
 
     def __init__(self, trace: str, program: int) -> None:
         """From what --trace has printed."""
@@ -95,11 +95,11 @@ class Timeline:
         return [i for i in self.at.get(kind, []) if self.next("ibv_poll_cq", i) <= self.next(kind, i + 1)]
 
     def finds_nothing(self, poll: int) -> bool:
-        """What a poll found comes before the next call."""
+        """Returns whether a poll found nothing: its result would come before the next call."""
         return self.next("call", poll + 1) <= self.next("= completion", poll)
 
     def in_vain(self, sleeps: list[int]) -> range:
-        """How many: the first poll behind one found nothing. One may count if something else than an event of the CQ ended it,
+        """Returns how many sleeps were in vain: the first poll after one found nothing. One may count if something else than an event of the CQ ended it,
         or if a later poll finds something before the program sleeps again."""
         certain, possible = 0, 0
         for sleep, until in zip(sleeps, [*sleeps[1:], len(self.events)]):
@@ -109,7 +109,7 @@ class Timeline:
         return range(certain, possible + 1)
 
     def looks(self, window: Window) -> dict[str, int]:
-        """Of the CQ."""
+        """Returns the looks at the CQ."""
         polls = self.where("ibv_poll_cq", window)
         empty = [poll for poll in polls if self.finds_nothing(poll)]
         found = len(self.where("= completion", window))
@@ -131,7 +131,7 @@ class Expected:
     credits: str = ""  # the events that are messages of credits, in a stream that has them
 
     def differences(self, result: Result) -> Iterator[str]:
-        """What is not as it must be."""
+        """Returns the wrong figures."""
         if not self.count:
             yield from self.of_nothing(result)
             return
@@ -155,7 +155,7 @@ class Expected:
             yield f"seconds is {result['seconds']}: none of {began} to one of {ended}"
 
     def anchors(self, text: str) -> tuple[int, int]:
-        """Where it has read this, before and after."""
+        """Returns the places where the program has read this value, before and after."""
         first, last = (self.timeline.where(text, window) for window in (self.start, self.end))
         assert first and last, f"{text} was not read where the measurement starts and ends"
         return first[-1], last[0]

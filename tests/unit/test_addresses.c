@@ -92,7 +92,7 @@ UNIT_TESTS(an_address_of_this_machine_is_local, UNIT_LENGTH(places))
 	our_free_addresses(found);
 }
 
-#define SCOPE 7 /* of the interface, if the machine has exactly one link-local address */
+#define SCOPE 7 /* the interface, if the machine has exactly one link-local address */
 
 static const char *only; /* address of the machine, of IPv6; NULL: it has those that it has */
 

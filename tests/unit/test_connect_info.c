@@ -70,7 +70,7 @@ static const struct received {
 	uint8_t instead, version, whole; /* the length that it tells */
 	bool taken;
 } received[] = {
-	{ 32, 7, 5, 1, 32, true }, /* as this suite sends it */
+	{ 32, 7, 5, 1, 32, true }, /* in the form that this suite sends */
 	{ 56, 7, 5, 1, 32, true }, /* with RoCE's padding */
 	{ 16, 7, 5, 1, 32, true }, /* without buffers, */
 	{ 24, 7, 5, 1, 32, true }, /* without the extension */

@@ -118,7 +118,7 @@ UNIT_TEST(completions_of_others_are_handed_out_later_and_in_order)
 	ck_assert_uint_eq(shared.backlog_n, 0);
 }
 
-/* As when clients leave again and again while another one is busy. */
+/* Clients leave again and again while another one is busy. */
 UNIT_TEST(the_backlog_keeps_its_order_however_often_it_is_filled)
 {
 	struct ibv_wc found[OUR_POLL_BATCH];
@@ -233,9 +233,9 @@ enum {
 	ALONE,         /* a connection with queues of its own, */
 	OTHER_SEND_CQ, /* with a CQ of the program's for its sends, */
 	OTHER_SRQ,     /* with an SRQ of the program's, */
-	OF_WHOLE,      /* of a device whose CQ and SRQ it shares, */
-	OF_PART,       /* of a part that has the SRQ, */
-	OF_EARLY_PART, /* and of one that was made before it */
+	OF_WHOLE,      /* it shares CQ and SRQ of a device */
+	OF_PART,       /* it belongs to a part that has the SRQ */
+	OF_EARLY_PART, /* it belongs to a part made before the SRQ */
 	N_CONNECTIONS,
 	WHOLE = N_CONNECTIONS,
 	PART,

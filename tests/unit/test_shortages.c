@@ -78,7 +78,7 @@ UNIT_TESTS(memory_that_cannot_be_registered, UNIT_LENGTH(no_memory))
 	assert_holds(captured_stderr(), no_memory[_i].said);
 }
 
-/* As docs/reliability.md says: whole pages, and a place in the queues for each message. */
+/* docs/reliability.md says: whole pages, and a place in the queues for each message. */
 static const struct {
 	uint32_t size, n;
 	uint64_t pages;

@@ -28,8 +28,8 @@ static const struct {
 	{ "\x9b\xff.", 3, "\\x9b\\xff." },            /* no UTF-8 */
 	{ "\xc0\x9b.", 3, "\\xc0\\x9b." },            /* an escape, overlong */
 	{ "\xed\xa0\x80", 3, "\\xed\\xa0\\x80" },     /* half of a surrogate pair */
-	{ "\xe6\x9d", 2, "\\xe6\\x9d" },              /* a character that is cut short, */
-	{ "\xe6\x9dZo\xc3\xab", 6, "\\xe6\\x9dZoë" }, /* and one after it */
+	{ "\xe6\x9d", 2, "\\xe6\\x9d" },              /* a character that is cut short */
+	{ "\xe6\x9dZo\xc3\xab", 6, "\\xe6\\x9dZoë" }, /* a whole one after a cut one */
 };
 
 UNIT_TESTS(a_terminal_gets_what_can_be_printed, UNIT_LENGTH(lines))

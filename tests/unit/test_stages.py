@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What the stages say of themselves (--describe), and that tools/stages.py asks again when one has been built anew."""
+"""The stages describe themselves (--describe), and tools/stages.py asks again when one has been built anew."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def said(name: str, role: str, option: str) -> str:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_both_sides_say_what_their_stage_is_made_of(name: str) -> None:
-    """And what they say fits their options."""
+    """Their descriptions fit their options."""
     facts = stages.facts()[name]
     assert facts["stage"] == name
     assert [json.loads(said(name, role, "--describe")) for role in stages.ROLES] == [facts, facts]

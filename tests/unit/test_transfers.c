@@ -296,7 +296,7 @@ UNIT_TESTS(an_agent_takes_no_more_read_depth_than_is_offered, UNIT_LENGTH(depths
 	ck_assert_uint_eq(param.initiator_depth, depths[_i].initiator_depth);
 }
 
-/* Where the keepalive is among the completions of one poll, and what is left of them. */
+/* The keepalive's place among the completions of one poll, and the remaining ones. */
 static const struct {
 	uint64_t polled[3], left[3];
 	enum ibv_wc_status status;

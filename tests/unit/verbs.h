@@ -15,7 +15,7 @@ struct ibv_context *unit_verbs(void);
 struct ibv_qp *unit_qp(void);
 void unit_be_iwarp(bool iwarp);
 
-extern struct ibv_device_attr unit_limits; /* as ibv_query_device says */
+extern struct ibv_device_attr unit_limits; /* the answer of ibv_query_device */
 
 /* ibv_post_send takes every work request up to unit_refused, which is ENOMEM. */
 extern unsigned int unit_posted;

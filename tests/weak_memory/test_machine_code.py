@@ -25,7 +25,7 @@ MEMORY = re.compile(r"\(%r[a-z0-9]+\)")
 
 
 def run(*command: object) -> str:
-    """What the command says. Fails if it does."""
+    """Returns the output of the command, which must not fail."""
     words = [str(word) for word in command]
     return subprocess.run(words, cwd=TOP, check=True, capture_output=True, text=True, timeout=LIMIT_S).stdout
 
@@ -63,7 +63,7 @@ def test_a_loop_looks_at_memory(compiler: str, function: str, source: str, looks
 # Not inlined, so that each function has its instructions to itself.
 COMPILE = "aarch64-linux-gnu-gcc -std=c11 -D_GNU_SOURCE -O1 -fno-inline -idirafter /usr/include -S -o -".split()
 
-# What each function needs, by the Arm manual (ARM DDI 0487, "Memory ordering"): dmb, for loads (ld) or stores (st), and in the
+# The barriers that each function needs, by the Arm manual (ARM DDI 0487, "Memory ordering"): dmb, for loads (ld) or stores (st), and in the
 # outer shareable domain (osh), to which devices belong. Another dmb, ldar and stlr order accesses for other CPUs only.
 NEEDED = {
     "beyond/pubsub-rdma-1/record.c": {
@@ -72,17 +72,17 @@ NEEDED = {
     },
     "beyond/ping-rdma-3/watch.c": {
         ("await_memory", "dmb oshld"): 1,
-        ("find_zero", "ldar"): 2,  # of words, and of the bytes that are left
+        ("find_zero", "ldar"): 2,  # loops over words, and over the remaining bytes
         ("look", "ldar"): 1,
     },
     "beyond/talk-rdma-0/slot.c": {
-        ("our_look", "dmb oshld"): 1,  # of slot.h
+        ("our_look", "dmb oshld"): 1,  # functions of slot.h
         ("our_note_seen", "dmb oshld"): 1,
     },
 }
-# Where the barriers of a file are written, besides the file itself.
+# The files with barriers of a file, besides the file itself.
 HEADERS = {"beyond/talk-rdma-0/slot.c": ["beyond/talk-rdma-0/slot.h"]}
-# What is left out, or relaxed.
+# Barriers left out, or relaxed.
 ORDERS = {r"our_(from|to)_device_barrier\(\)": "(void)0", "__ATOMIC_(ACQUIRE|RELEASE)": "__ATOMIC_RELAXED"}
 
 

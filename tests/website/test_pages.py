@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What pages and slides say, against the sources, the programs and the figures: names of functions and files, the README's first
+"""Compares pages and slides with the sources, the programs and the figures: names of functions and files, the README's first
 screen, docs/objects.md, and the course's notes and written tests."""
 
 import re
@@ -110,7 +110,7 @@ def test_each_can_be_shown() -> None:
 
 
 def test_each_is_on_a_page() -> None:
-    """Of docs/ once; or of the labs."""
+    """A page of docs/ is named once; or a page of the labs."""
     pages = "".join(path.read_text() for path in (TOP / "docs").glob("*.md"))
     labs = "".join(path.read_text() for path in (TOP / "course/labs").glob("*.md"))
     for path in FIGURES:
@@ -127,7 +127,7 @@ def test_pages_and_slides_have_their_figures() -> None:
 
 
 def test_slides_are_read_on_a_forge_too() -> None:
-    """Which shows pandoc's fences as they are."""
+    """A forge shows pandoc's fences as they are."""
     for deck in (TOP / "course/slides").glob("*.md"):
         assert not re.search(r"^:::", deck.read_text(), re.MULTILINE), deck.name
 
@@ -143,7 +143,7 @@ of_lecturers = pytest.mark.skipif(not NOTES, reason="this is a students' tree")
 
 
 def headings(name: str) -> list[str]:
-    """Of the second level."""
+    """Returns the headings of the second level."""
     return re.findall(r"^## (.*)$", (TOP / name).read_text(), re.MULTILINE)
 
 

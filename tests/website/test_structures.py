@@ -46,7 +46,7 @@ def test_the_others_are_not_used() -> None:
 
 @pytest.mark.parametrize("kind, enumeration", [("WC", "ibv_wc_status"), ("CM", "rdma_cm_event_type"), ("ASYNC", "ibv_event_type")])
 def test_codes(kind: str, enumeration: str) -> None:
-    """Those of docs/wc-status.md and `devices --explain`; newer headers may have more."""
+    """Compares the codes of docs/wc-status.md and `devices --explain`; newer headers may have more."""
     explained = [code.full for code in causes.codes() if code.kind == kind]
     assert explained == structures.constants(enumeration)[: len(explained)]
 

@@ -132,7 +132,7 @@ def main() -> int:
     return 1 if failed else 0
 
 
-# Whoever reads the output may stop before its end.
+# The reader of the output may stop before its end.
 signal.signal(signal.SIGPIPE, signal.SIG_DFL)
 if __name__ == "__main__":
     sys.exit(main())

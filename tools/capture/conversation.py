@@ -15,7 +15,7 @@ from .ladder import Step
 
 @dataclass
 class Conversation:
-    """What two hosts have told each other."""
+    """The messages of two hosts to each other."""
 
     client: str
     server: str

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What tshark says of the packets of a capture.
+"""The packets of a capture, as tshark describes them.
 
 Place: below roce.py and iwarp.py, which read these fields. Contract: nothing here looks at a packet's bytes:
 each field, and the word for its value, is tshark's.
@@ -38,7 +38,7 @@ class Layer:
         return bytes.fromhex(self.hexadecimal.get(name, ""))
 
     def has(self, name: str) -> bool:
-        """Whether the frame has the field."""
+        """Returns whether the frame has the field."""
         return name in self.numbers
 
 
@@ -61,7 +61,7 @@ class NoFrames(Exception):
 
 
 def _word(showname: str) -> str:
-    """Of '.00. .... = OpCode: Ack (0)' it is 'Ack'."""
+    """Returns the word for a value: 'Ack' for '.00. .... = OpCode: Ack (0)'."""
     after = showname.split(": ", 1)[-1]
     return after.rsplit(" (", 1)[0]
 

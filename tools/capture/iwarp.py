@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What passes over an iWARP connection, in words: TCP, MPA, and RDMAP over DDP.
+"""The traffic of an iWARP connection, in words: TCP, MPA, and RDMAP over DDP.
 
 Place: between frames.py and ladder.py. Contract: one Step for each of TCP's own packets that matters, each MPA frame
 and each DDP segment; segments that do not end a message may be drawn as one.
@@ -11,7 +11,7 @@ from .ladder import Step
 
 TAGGED_HEADER, UNTAGGED_HEADER = 14, 18  # bytes of DDP and RDMAP in a segment
 READ_REQUEST, READ_RESPONSE, WRITE, TERMINATE = 1, 2, 0, 7
-ENHANCED = 0x10  # of MPA's flags: IRD and ORD come before the private data
+ENHANCED = 0x10  # a flag of MPA: IRD and ORD come before the private data
 DEPTH = 0x3FFF  # the bits of these two that are a number
 AGAIN = ("tcp.analysis.retransmission", "tcp.analysis.fast_retransmission", "tcp.analysis.spurious_retransmission")
 QUEUES = {0: "SENDs", 1: "READ requests", 2: "Terminate"}

@@ -22,7 +22,7 @@ class Step:
     details: list[str] = field(default_factory=list)
     remark: str = ""  # a line before it
     inside: str = ""  # if it is a part of a message: of which kind; the parts may be drawn as one
-    place: str = ""  # which part: "First"
+    place: str = ""  # the part: "First"
     number: str = ""  # the part's own: "PSN 4"
     begins: bool = False  # the first part of a message
     ends: bool = False  # the last
@@ -43,7 +43,7 @@ def _below(step: Step, detail: str) -> str:
 
 
 def _goes_on(before: Step, step: Step) -> bool:
-    """Whether it is the next part of the same message."""
+    """Returns whether it is the next part of the same message."""
     same = before.inside and before.inside == step.inside and before.from_client == step.from_client
     return bool(same) and not (before.ends or step.begins or step.remark)
 
@@ -61,7 +61,7 @@ def _groups(steps: list[Step], everything: bool) -> Iterator[list[Step]]:
 
 
 def _text(group: list[Step]) -> str:
-    """What is said of them."""
+    """Returns the text for steps that are drawn as one."""
     first, last = group[0], group[-1]
     if first is last:
         return first.text

@@ -30,7 +30,7 @@ def _bytes(data: bytes) -> list[str]:
 
 
 def of_request(data: bytes) -> list[str]:
-    """What a client says with its connect request: our_connect_info; a line, or none."""
+    """Describes the private data of a connect request, our_connect_info: a line, or none."""
     if len(data) < 16:
         return _bytes(data)
     count, size, buffers = struct.unpack(">QQQ", data[:24].ljust(24, b"\0"))

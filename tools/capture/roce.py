@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What passes between two RoCE (or InfiniBand) ports, in words: the CM's messages, requests, responses.
+"""The traffic between two RoCE (or InfiniBand) ports, in words: the CM's messages, requests, responses.
 
 Place: between frames.py and ladder.py. Contract: one Step a packet. PSNs are counted from the one that the CM's
 messages name as the first, or else from the first that is seen; a PSN that is seen again is a retransmission.
@@ -26,7 +26,7 @@ ACKNOWLEDGES, READ_REQUEST, RESPONSES = (17, 18), 12, range(13, 17)
 COMPARE_SWAP, FETCH_ADD = 19, 20
 WITHOUT_DATA = (READ_REQUEST, COMPARE_SWAP, FETCH_ADD)
 PART = re.compile(r"(.*) (First|Middle|Last)\b")
-NO_LIMIT = 31  # of credits: the responder does not count them
+NO_LIMIT = 31  # the responder does not count credits
 
 
 def _counted(end: End | None, psn: int) -> str:
@@ -35,7 +35,7 @@ def _counted(end: End | None, psn: int) -> str:
 
 
 def _where(layer: Layer, code: int) -> str:
-    """What a one-sided request is to do in the other side's memory, and where."""
+    """Returns the operation and place of a one-sided request in the other side's memory."""
     address, key = layer.number("infiniband.reth.va"), layer.number("infiniband.reth.r_key")
     swap, compare = (layer.number(f"infiniband.atomiceth.{name}dt") for name in ("swap", "cmp"))
     what = f"{layer.number('infiniband.reth.dmalen')} bytes"

@@ -3,7 +3,7 @@
 
 Contract: any Python 3 from 3.6 on; a wrong table is an error.
 
-A cause is a section of causes.ini. `title` is what is seen, `about` why, `remedy` what helps. It is found by the `codes`
+A cause is a section of causes.ini. `title` is the symptom, `about` the reason, `remedy` the help. It is found by the `codes`
 that a program gets, by the `calls` that fail with them, and by `words`. `chapter`, of the page, holds until the next one.
 `check` names the steps of `devices --check` that tell it from others, `page` what to read. `sim` is a command that shows it, without a device; the lines that it prints are in `shows`, or
 else in `prints`, which are those of `lab`: a command for the drivers. `later` is what differs on newer kernels.
@@ -23,7 +23,7 @@ KEYS = {*TEXTS, "chapter", "shows", "prints", "later"}
 KINDS = {"completion statuses": "WC", "CM events": "CM", "device events": "ASYNC", "reject reasons": "REASON"}
 PREFIXES = {"WC": "IBV_WC_", "CM": "RDMA_CM_EVENT_", "ASYNC": "IBV_EVENT_", "REASON": "RDMA_CM_EVENT_REJECTED ", "ERRNO": ""}
 LINK = re.compile(r"\[([^]]+)\]\(([^)#]*)[^)]*\)")
-ERRNOS = {**errno.errorcode, errno.EOPNOTSUPP: "EOPNOTSUPP"}  # which has two names
+ERRNOS = {**errno.errorcode, errno.EOPNOTSUPP: "EOPNOTSUPP"}  # EWOULDBLOCK has two names
 
 
 class Code(NamedTuple):
@@ -38,7 +38,7 @@ class Code(NamedTuple):
 
     @property
     def full(self) -> str:
-        """The name in causes.ini."""
+        """Returns the name in causes.ini."""
         return PREFIXES[self.kind] + self.name
 
 
@@ -48,8 +48,8 @@ class Cause(NamedTuple):
     name: str
     chapter: str
     texts: Dict[str, str]
-    shows: List[str]  # what `sim` prints
-    prints: List[str]  # what `lab` prints
+    shows: List[str]  # the output of `sim`
+    prints: List[str]  # the output of `lab`
     later: str
 
 
@@ -62,7 +62,7 @@ def _read(name: str) -> configparser.ConfigParser:
 
 
 def codes() -> List[Code]:
-    """Those that are explained, in the order of the headers, whose enumerations have no gaps."""
+    """Returns the explained codes, in the order of the headers, whose enumerations have no gaps."""
     parser, found = _read("codes.ini"), []
     for title, kind in KINDS.items():
         for place, (name, text) in enumerate(parser[title].items()):
@@ -72,17 +72,17 @@ def codes() -> List[Code]:
 
 
 def errnos() -> List[Code]:
-    """Those of this machine."""
+    """Returns the errno values of this machine."""
     return [Code("ERRNO", value, name) for value, name in sorted(ERRNOS.items())]
 
 
 def words() -> Dict[str, str]:
-    """Phrases that stand for a completion status."""
+    """Returns phrases that stand for a completion status."""
     return dict(_read("codes.ini")["words"])
 
 
 def causes() -> List[Cause]:
-    """All of them, in the order of the file."""
+    """Returns all causes, in the order of the file."""
     found, chapter, known = [], "", {code.full for code in codes()} | {*ERRNOS.values()}
     for name, section in _read("causes.ini").items():
         if name == configparser.DEFAULTSECT:
@@ -99,6 +99,6 @@ def causes() -> List[Cause]:
 
 
 def plain(text: str) -> str:
-    """The text without the marks of Markdown; a link is its text, and the file that it leads to."""
+    """Returns the text without the marks of Markdown; a link becomes its text, and the file that it leads to."""
     text = LINK.sub(lambda link: f"{link[1]} ({posixpath.normpath('docs/' + link[2])})", text)
     return " ".join(text.replace("**", "").split()).replace("\\ ", "")

@@ -12,7 +12,7 @@
 static const struct step {
 	const char *name;
 	enum check_verdict (*look)(struct check *check);
-	bool of_machine; /* needs no address */
+	bool of_machine; /* the step needs no address */
 } steps[] = {
 	{ "device", check_kernel_device, true },
 	{ "verbs", check_verbs_node, true },
@@ -32,8 +32,8 @@ static const struct step {
 };
 
 /*
- * Takes a step. Without a target an address of this machine is one, once its devices are known; if it
- * has none, steps that need one are skipped.
+ * Takes a step. Without a target, uses an address of this machine, once its devices are known; if
+ * it has none, skips steps that need one.
  */
 static enum check_verdict take(struct check *check, const struct step *step)
 {

@@ -15,27 +15,27 @@
 enum check_verdict {
 	CHECK_OK,
 	CHECK_FAILS,
-	CHECK_UNKNOWN, /* this side cannot find out */
-	CHECK_SKIPPED, /* makes no sense after an earlier failure */
+	CHECK_UNKNOWN, /* this side cannot tell */
+	CHECK_SKIPPED, /* not checked after an earlier failure */
 };
 
 #define CHECK_TEXT 600
 
 struct check {
-	const char *address, *port;    /* as typed */
+	const char *address, *port;    /* as the user typed them */
 	const struct sockaddr *target; /* NULL: none is known */
-	struct sockaddr_storage own;   /* it, if none was asked for */
+	struct sockaddr_storage own;   /* the target, if the user gave none */
 	char own_text[INET6_ADDRSTRLEN];
 	struct devices devices;
 	bool opened;                         /* `devices` has been filled in */
 	bool local;                          /* the address belongs to this machine */
-	struct sockaddr_storage source;      /* it, or the source address of packets to it */
-	char netdev[IF_NAMESIZE];            /* which has that address; "": not known */
-	const struct devices_device *device; /* on that netdev; NULL: none */
+	struct sockaddr_storage source;      /* the target, or the source of packets to it */
+	char netdev[IF_NAMESIZE];            /* it has the source address; "": not known */
+	const struct devices_device *device; /* the device on that netdev; NULL: none */
 	const struct devices_port *device_port;
 	/* The report of the last step. */
 	char text[CHECK_TEXT];
-	char remedy[CHECK_TEXT]; /* of the first that fails */
+	char remedy[CHECK_TEXT]; /* from the first step that fails */
 };
 
 /* words.c: both return the verdict, so that a step can end with one; `format` is printf's. */

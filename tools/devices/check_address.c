@@ -31,7 +31,7 @@ static bool is_loopback(const struct sockaddr *address)
 	return ntohl(in->sin_addr.s_addr) >> 24 == 127;
 }
 
-/* The bytes of the address alone. */
+/* Returns the bytes of the address alone. */
 static const void *bytes_of(const struct sockaddr *address, size_t *length)
 {
 	const struct sockaddr_in6 *in6 = (const void *)address;
@@ -59,7 +59,7 @@ static const char *text_of(const struct sockaddr *address, char text[INET6_ADDRS
 	return text;
 }
 
-/* The network device that has an address of this machine: "" if none has. */
+/* Finds the network device that has an address of this machine; "": none has. */
 static void find_netdev(const struct sockaddr *address, char netdev[IF_NAMESIZE])
 {
 	struct ifaddrs *all, *one;
@@ -74,7 +74,7 @@ static void find_netdev(const struct sockaddr *address, char netdev[IF_NAMESIZE]
 	freeifaddrs(all);
 }
 
-/* The source address of packets to the target: a datagram socket knows it, and sends nothing. */
+/* Finds the source address of packets to the target by a datagram socket, which sends nothing. */
 static int find_source(struct check *check)
 {
 	socklen_t length = sizeof(check->source);
@@ -179,7 +179,7 @@ void check_own_address(struct check *check)
 	freeifaddrs(all);
 }
 
-/* One without a network device, or without one in this network namespace. */
+/* Returns a port without a network device, or without one in this network namespace. */
 static const char *lonely_device(const struct devices *devices)
 {
 	size_t i, port;
@@ -261,7 +261,7 @@ enum check_verdict check_port_state(struct check *check)
 		ibv_port_state_str(attr->state));
 }
 
-/* The GID that serves the address, of the newest type. */
+/* Returns the GID of the newest type that serves the address. */
 static const struct ibv_gid_entry *find_gid(const struct check *check, const char *address)
 {
 	const struct ibv_gid_entry *found = NULL, *gid;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * devices --check: what the connection manager says, whose answer decides; and what this side cannot
- * find out. See check.h.
+ * devices --check: the answers of the connection manager, which decide; and checks that this side
+ * cannot make. See check.h.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ static enum check_verdict try_to_listen(struct check *check, struct rdma_cm_id *
 	char address[OUR_ADDRESS_TEXT];
 
 	our_address_text(check->target, address);
-	/* The kernel has one error for "not my address" and "port taken", and the address is ours. */
+	/* The kernel has one error for "not my address" and "port taken"; here the address is ours. */
 	if (error == EADDRINUSE || error == EADDRNOTAVAIL)
 		return check_fail(
 			check,
@@ -38,7 +38,7 @@ static enum check_verdict try_to_listen(struct check *check, struct rdma_cm_id *
 			 ibv_get_device_name(id->verbs->device));
 }
 
-/* Does what a client does before it asks for the connection. */
+/* Does as a client does before its connect request. */
 static enum check_verdict try_to_resolve(struct check *check, struct rdma_cm_id *id)
 {
 	char address[OUR_ADDRESS_TEXT];

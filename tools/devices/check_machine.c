@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * devices --check: what this machine has, for any address: drivers, device nodes, libraries, memory
- * that may be locked. See check.h.
+ * devices --check: checks of this machine, for any address: drivers, device nodes, libraries,
+ * memory that may be locked. See check.h.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -13,7 +13,7 @@
 
 #include "devices/check.h"
 
-#define ENOUGH_LOCKED (1ul << 20) /* bytes that it tries to register */
+#define ENOUGH_LOCKED (1ul << 20) /* bytes that the check tries to register */
 
 static const char get_a_device[] =
 	"any network device can carry a software one: `modprobe rdma_rxe; rdma link add rxe0 type rxe "
@@ -25,7 +25,7 @@ static const char give_a_device[] =
 	"other namespace, `rdma system set netns shared`: then each namespace has all devices "
 	"(docs/containers.md)";
 
-/* Counts the entries of a directory whose names begin with this; -1: there is no such directory. */
+/* Counts the entries of a directory whose names begin so; -1: there is no such directory. */
 static int count_entries(const char *path, const char *prefix)
 {
 	DIR *directory = opendir(path);
@@ -149,7 +149,7 @@ static int try_to_register(struct ibv_context *verbs, size_t size)
 	return ret;
 }
 
-/* Root may lock more than its limit, so this tries to, and does not only read the limit. */
+/* Root may lock more than its limit, so this tries to lock, and does not only read the limit. */
 enum check_verdict check_memlock(struct check *check)
 {
 	const struct devices_device *device = check->device;

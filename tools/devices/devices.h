@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * devices: RDMA devices, their ports and their GIDs, and how they are shown. Everything here is
+ * devices: RDMA devices, their ports and their GIDs, and functions to show them. Everything here is
  * read from the kernel when devices_open is called, and does not change afterwards.
  */
 #ifndef DEVICES_H
@@ -14,10 +14,10 @@
 #include <infiniband/verbs.h>
 
 struct devices_port {
-	uint8_t number; /* from 1 */
+	uint8_t number; /* counted from 1 */
 	struct ibv_port_attr attr;
 	char netdev[IF_NAMESIZE];   /* "": none, or none in this network namespace */
-	struct ibv_gid_entry *gids; /* those in use */
+	struct ibv_gid_entry *gids; /* the GIDs in use */
 	size_t n_gids;
 };
 
@@ -33,8 +33,8 @@ struct devices_device {
 struct devices {
 	struct devices_device *all;
 	size_t n;
-	struct ibv_device **list; /* libibverbs' */
-	int n_unopened;           /* that could not be opened; each has been reported */
+	struct ibv_device **list; /* libibverbs' list */
+	int n_unopened;           /* devices that could not be opened; each has been reported */
 };
 
 /* ---- inventory.c ---- */
@@ -60,17 +60,17 @@ unsigned int devices_mtu(enum ibv_mtu code);
 /* These write into text[DEVICES_TEXT] and return it. */
 const char *devices_guid_text(__be64 guid, char *text);
 const char *devices_gid_text(const union ibv_gid *gid, char *text);
-/* The IP address that a GID of this port stands for; "": none. */
+/* Writes the IP address that a GID of this port stands for; "": none. */
 const char *devices_gid_address(const struct devices_device *device,
 				const struct devices_port *port, const union ibv_gid *gid,
 				char *text);
 
 struct devices_limit {
 	const char *name;
-	size_t offset;      /* of an int in struct ibv_device_attr */
-	const char *limits; /* the thing that it limits */
+	size_t offset;      /* offset of an int in struct ibv_device_attr */
+	const char *limits; /* the limited thing */
 };
-extern const struct devices_limit devices_limits[]; /* ends with one without a name */
+extern const struct devices_limit devices_limits[]; /* the last has no name */
 uint64_t devices_limit(const struct devices_device *device, const struct devices_limit *limit);
 
 /* ---- show.c, check.c ---- */
@@ -78,8 +78,8 @@ uint64_t devices_limit(const struct devices_device *device, const struct devices
 void devices_show(const struct devices *devices);
 void devices_show_json(const struct devices *devices);
 /*
- * Reports what keeps RDMA from working with an address; "": with one of this machine, if it has one.
- * Returns 0, or an errno value if something does.
+ * Reports the reasons why RDMA with an address does not work; "": with an address of this machine,
+ * if it has one. Returns 0, or an errno value if there are any.
  */
 int devices_check(const char *address, const char *port);
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""explain.py DEVICES PORT ADDRESS TEXT: what causes an error, by the tables of causes.py.
+"""explain.py DEVICES PORT ADDRESS TEXT: explains the causes of an error, by the tables of causes.py.
 
 Place: `devices --explain` executes it; DEVICES is that program, whose --check says what is wrong on this machine. Contract:
 TEXT is a code, a message, the name of a file, or "-" for stdin. Exit status 0; 1 if nothing is known; 2 for a wrong address.
@@ -20,16 +20,16 @@ from causes import Cause, Code, plain  # noqa: E402
 from symptom import Found, rank, text_of  # noqa: E402
 
 WIDTH = 96
-SHOWN = 4  # causes of a code, in full; of as many again, twice, only the titles
+SHOWN = 4  # causes that are explained in full; twice as many more by title only
 FINDINGS = 3  # lines of a file that are explained
-ACCUSATION = re.compile(r'  +[a-z0-9-]+:|.*"accusation"')  # of verbs-trace, as text or as JSON
+ACCUSATION = re.compile(r'  +[a-z0-9-]+:|.*"accusation"')  # from verbs-trace, as text or as JSON
 ADDRESS = re.compile(r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d.])")
 NOTHING = "devices: nothing is known about this; docs/README.md says which page answers what, and verbs-trace shows each call of a program"
 DUMP = "libmlx5 prints the completion behind this line, as 16 hexadecimal words: give them, too"
 
 
 class Answer(NamedTuple):
-    """What a step of --check says."""
+    """The answer of a step of --check."""
 
     verdict: str
     name: str
@@ -37,12 +37,12 @@ class Answer(NamedTuple):
 
 
 def wrapped(head: str, text: str) -> None:
-    """Lines, of which the first begins with `head`, all indented alike."""
+    """Returns lines, all indented alike; the first begins with `head`."""
     print(textwrap.fill(text, WIDTH, initial_indent=head, subsequent_indent=" " * len(head), break_long_words=False, break_on_hyphens=False))
 
 
 def answers_of(program: str, address: str, port: str) -> List[Answer]:
-    """What --check says of an address, or of this machine's own. Exits with status 2 if there is no such address."""
+    """Returns the answers of --check for an address, or for this machine's own. Exits with status 2 if there is no such address."""
     done = subprocess.run([program, "--check", address, "-p", port], stdout=subprocess.PIPE, universal_newlines=True, check=False)
     if done.returncode == 2:
         sys.exit(2)
@@ -52,32 +52,32 @@ def answers_of(program: str, address: str, port: str) -> List[Answer]:
 
 
 class Explanation:
-    """Prints what is known, with what this machine says to it."""
+    """Prints explanations, with the findings of --check on this machine."""
 
     def __init__(self, answers: List[Answer]) -> None:
         """Nothing has been told yet."""
         self.answers = answers
-        self.told: List[Cause] = []  # of a file
+        self.told: List[Cause] = []  # true for a file
 
     def here(self, cause: Cause) -> List[Answer]:
-        """The answers of the steps that a cause names."""
+        """Returns the answers of the steps that a cause names."""
         return [answer for answer in self.answers if answer.name in cause.texts["check"].split()]
 
     def ranked(self, found: Found, code: Optional[Code] = None) -> List[Cause]:
-        """The likeliest first; before them those that a failing step confirms, if they fit not much worse."""
+        """Sorts causes, the likeliest first; before them those that a failing step confirms, if they fit nearly as well."""
         scores = rank(found, code)
         best = max((score for _, score in scores), default=0.0)
         confirmed = [c for c, score in scores if 2 * score >= best and any(a.verdict == "FAILS" for a in self.here(c))]
         return confirmed + [cause for cause, _ in scores if cause not in confirmed]
 
     def code(self, code: Code) -> None:
-        """What a code means."""
+        """Prints the meaning of a code."""
         meaning = "; ".join(part for part in (text_of(code), plain(code.about)) if part)
         print(f"{code.full}:" if code.kind == "REASON" else f"{code.full} ({code.value}):")
         wrapped("    ", meaning + (f". Look at: {plain(code.remedy)}" if code.remedy else ""))
 
     def cause(self, cause: Cause, number: int) -> None:
-        """Why, what this machine says to it, and what helps."""
+        """Prints a cause's reason, the findings on this machine, and the remedy."""
         texts = {name: plain(text) for name, text in cause.texts.items()}
         wrapped(f"  {number}. ", texts["title"])
         wrapped("     why:    ", texts["about"])
@@ -88,7 +88,7 @@ class Explanation:
         wrapped("     try:    ", texts["sim"] or f"lab/run -- sh -c '{texts['lab']}'")
 
     def causes(self, found: Found, code: Optional[Code] = None) -> bool:
-        """Some in full, and the titles of some more. Whether there is any."""
+        """Prints some causes in full, and the titles of some more. Returns whether there is any."""
         ranked = self.ranked(found, code)
         for number, cause in enumerate(ranked[:SHOWN], 1):
             self.cause(cause, number)
@@ -97,7 +97,7 @@ class Explanation:
         return bool(ranked)
 
     def text(self, text: str) -> bool:
-        """A message, or a code. Whether anything is known of it."""
+        """Explains a message, or a code. Returns whether anything is known about it."""
         found, known = Found(text), False
         for code in found.codes:
             # A number that is an errno value without a cause here means something else.
@@ -113,7 +113,7 @@ class Explanation:
         return (not found.bare and self.causes(found)) or known
 
     def line(self, line: str) -> None:
-        """A line of a file, if it is an error: its codes, and its likeliest cause, unless that has been told."""
+        """Explains a line of a file, if it is an error: its codes, and its likeliest cause, unless printed before."""
         found = Found(line)
         if len(self.told) == FINDINGS or not (ACCUSATION.match(line) or is_error(found, bool(self.told))):
             return
@@ -129,7 +129,7 @@ class Explanation:
 
 
 def is_error(found: Found, before: bool) -> bool:
-    """Flushes are consequences of an error before, and a disconnect is the normal end."""
+    """Returns whether a line is an error: flushes follow from an earlier error, and a disconnect is the normal end."""
     for code in found.codes:
         if code.full == "RDMA_CM_EVENT_DISCONNECTED":
             continue
@@ -140,7 +140,7 @@ def is_error(found: Found, before: bool) -> bool:
 
 def main(arguments: List[str]) -> int:
     """Returns the exit status."""
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # as of any program whose reader may leave
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # the default, because the reader of the output may leave
     program, port, address, text = arguments
     named = ADDRESS.search(text)
     explanation = Explanation(answers_of(program, address or (named[0] if named else ""), port))

@@ -64,7 +64,7 @@ static void read_port(const char *data, size_t length, uint32_t port, char *netd
 		snprintf(netdev, IF_NAMESIZE, "%s", name);
 }
 
-/* One batch of messages. Returns 0: more come; ENODATA: that was the last; or an errno value. */
+/* Reads a batch of messages. Returns 0: more come; ENODATA: it was the last; or an errno value. */
 static int read_answer(const char *data, size_t length, uint32_t port, char *netdev)
 {
 	struct nlmsghdr header;

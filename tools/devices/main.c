@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * devices: which RDMA devices there are, what they can do, and why they do not work. The command
- * line; the other files of this folder do the work.
+ * devices: lists RDMA devices and their attributes, and says why they do not work. This is the
+ * command line; the other files of this folder do the work.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -24,10 +24,10 @@ enum action {
 
 struct command {
 	enum action action;
-	const char *device;  /* NULL: all */
-	const char *address; /* to be checked */
+	const char *device;  /* NULL: all devices */
+	const char *address; /* the address to check */
 	const char *port;
-	char what[1000]; /* to be explained */
+	char what[1000]; /* the text to explain */
 };
 
 static const char help[] =
@@ -53,10 +53,10 @@ static int wrong(const char *what)
 	return EINVAL;
 }
 
-/* True: another action was asked for already. */
+/* Returns true if the options ask for another action already. */
 static bool contradicts(struct command *command, enum action action)
 {
-	bool both = command->action + action == CHECK + EXPLAIN; /* for that address */
+	bool both = command->action + action == CHECK + EXPLAIN; /* explain for an address */
 	bool before = command->action != SHOW && command->action != action && !both;
 
 	command->action = both ? EXPLAIN : action;
@@ -115,7 +115,7 @@ static int read_command(struct command *command, int argc, char **argv)
 		return ret;
 	if (command->port && !command->address)
 		return wrong("-p goes with --check");
-	for (; command->action == EXPLAIN && optind < argc; optind++) /* not all quote the text */
+	for (; command->action == EXPLAIN && optind < argc; optind++) /* text without quotes */
 		snprintf(command->what + strlen(command->what),
 			 sizeof(command->what) - strlen(command->what), " %s", argv[optind]);
 	if (command->action == EXPLAIN && !*command->what)
@@ -147,7 +147,7 @@ static int show(const struct command *command)
 	return ret;
 }
 
-/* The tables are read, and matched, by a program beside this one. Returns an errno value, reported. */
+/* Executes the program beside this one that matches the tables. Returns an errno value, reported. */
 static int explain(const struct command *command)
 {
 	char self[PATH_MAX - 16], script[PATH_MAX];

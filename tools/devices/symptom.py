@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What a text names: codes, by name, by what the libraries call them, or by number; and the causes that fit it best.
+"""Finds the codes in a text, by name, by the libraries' text, or by number; and the causes that fit it best.
 
 Place: part of explain.py. Contract: any text gives some answer, which may be empty. A cause fits by the codes and calls that
 it shares with the text. A text without either is a question in words; see `share`.
@@ -36,7 +36,7 @@ FUNCTION_WORDS = set(
     "than that the their them then there they this to too under until up us very was we were what when where which while who why "
     "will with without won would you your".split()
 )
-MOST_OF_IT = 2 / 3  # of a question: what an answer has to account for
+MOST_OF_IT = 2 / 3  # the part of a question that an answer has to account for
 
 
 def _library() -> Optional[ctypes.CDLL]:
@@ -50,7 +50,7 @@ LIBRARY = _library()
 
 
 def text_of(code: Code) -> str:
-    """What the C library, or libibverbs, calls it; or empty."""
+    """Returns the C library's, or libibverbs', text for a code; or empty."""
     if code.kind == "ERRNO":
         return os.strerror(code.value)
     name = {"WC": "ibv_wc_status_str", "ASYNC": "ibv_event_type_str"}.get(code.kind)
@@ -62,7 +62,7 @@ def text_of(code: Code) -> str:
 
 
 def simple(text: str) -> str:
-    """In small letters, each word or number with a blank before it, and one behind the last."""
+    """Returns the text in small letters, with a blank before each word or number, and after the last."""
     return "".join(f" {word}" for word in re.findall(r"(?:(?<![a-z0-9_])-(?=\d))?[a-z0-9_]+", text.lower())) + " "
 
 
@@ -70,12 +70,12 @@ TEXTS = {code: simple(text_of(code)) for code in CODES if code.full != "IBV_WC_S
 
 
 def code_of(kind: str, value: Optional[int]) -> Optional[Code]:
-    """The code of a kind that has a value."""
+    """Returns the code of this kind with this value."""
     return next((code for code in CODES if (code.kind, code.value) == (kind, value)), None)
 
 
 def status_of(name: str) -> Code:
-    """The completion status of this name."""
+    """Returns the completion status with this name."""
     return next(code for code in CODES if (code.kind, code.name) == ("WC", name))
 
 
@@ -102,7 +102,7 @@ class Found:
             self._find_errno()
 
     def has(self, phrase: str, whole: bool = False) -> bool:
-        """Whether the text has a phrase, which begins where a word begins; `whole`: and ends where one ends."""
+        """Returns whether the text has a phrase that begins where a word begins; with `whole`, ends where one ends, too."""
         wanted = simple(phrase)
         return wanted != " " and (wanted if whole else wanted[:-1]) in self.text
 
@@ -116,7 +116,7 @@ class Found:
             self.codes.append(code)
 
     def _is_named(self, code: Code) -> bool:
-        """IBV_WC_X is also written X, and RDMA_CM_EVENT_X by verbs-trace: X, in capitals, as it is an ordinary word."""
+        """Returns whether the text names a code: IBV_WC_X may be X, too, and verbs-trace writes RDMA_CM_EVENT_X as X, in capitals."""
         if code.kind == "REASON":
             return False
         if self.has(code.full, whole=True):
@@ -136,7 +136,7 @@ class Found:
                 self._add(status_of(status))
 
     def _find_event_status(self, event: Code) -> None:
-        """A reason, which says more than the event, or a negative errno value."""
+        """Finds a reason, which says more than the event, or a negative errno value."""
         number = next((n for word in (event.full, *EVENT_STATUS) for n in [self._number_behind(word)] if n is not None), None)
         reason = code_of("REASON", number) if event.name == "REJECTED" else None
         if reason:
@@ -165,7 +165,7 @@ class Found:
         return True
 
     def _find_status(self) -> None:
-        """A "status 12", unless it may be that of a program."""
+        """Finds a "status 12", unless it may be a program's."""
         status = self._number_behind("status")
         if status and status > 0 and (self.text.startswith(" status ") or any(self.has(word) for word in OF_COMPLETIONS)):
             self._add(code_of("WC", status))
@@ -178,12 +178,12 @@ class Found:
 
 
 def items(cause: Cause, name: str) -> List[str]:
-    """Those of a list of a cause."""
+    """Returns the items of a list in a cause."""
     return [item for item in re.split(" " if name == "calls" else "; ", cause.texts[name]) if item]
 
 
 def score(cause: Cause, found: Found, named: List[Code]) -> float:
-    """By codes, calls and phrases. A cause of other calls than the one that has failed is none."""
+    """Scores a cause by codes, calls and phrases: 0 if it has calls, but not the failed one."""
     full = [code.full for code in named]
     shared = sum(code in full for code in items(cause, "codes"))
     called = sum(found.has(call) for call in items(cause, "calls"))
@@ -197,13 +197,13 @@ def score(cause: Cause, found: Found, named: List[Code]) -> float:
 
 
 def stems(text: str) -> Set[str]:
-    """The words that say something, without the endings of English; no numbers."""
+    """Returns the significant words, without the endings of English; no numbers."""
     found = {word for word in simple(text).split() if not re.match(r"-?\d", word)} - FUNCTION_WORDS
     return {re.sub(r"(?:ing|ed|es|s|e)$", "", word) if len(word) > 4 else word for word in found}
 
 
 def said(cause: Cause) -> Set[str]:
-    """What is seen, why, by which words it is found, and what programs print."""
+    """Returns all texts of a cause: title, reason, search words, and output of programs."""
     texts = [cause.texts[name] for name in ("title", "about", "words", "calls", "codes")]
     return stems(plain(" ".join([*texts, *cause.shows])))
 
@@ -212,18 +212,18 @@ SAYS = {cause.name: said(cause) for cause in CAUSES}
 
 
 def weight(word: str) -> float:
-    """What a word tells: the less, the more causes have it; most, if none has it."""
+    """Returns the weight of a word: the more causes have it, the less; most if none has it."""
     return math.log((1 + len(SAYS)) / (0.5 + sum(word in one for one in SAYS.values())))
 
 
 def share(cause: Cause, asked: Set[str]) -> float:
-    """How much of a question the words of a cause account for, from 0 to 1."""
+    """Returns how much of a question the words of a cause account for, from 0 to 1."""
     whole = sum(weight(word) for word in asked)
     return sum(weight(word) for word in asked & SAYS[cause.name]) / whole if whole else 0.0
 
 
 def rank(found: Found, code: Optional[Code] = None) -> List[Tuple[Cause, float]]:
-    """The causes of what was found, of `code` alone if it is given, the likeliest first, each with its score."""
+    """Returns the causes of the found codes, or of `code` alone if given, with their scores, the likeliest first."""
     named = [code] if code else found.codes
     if named or CALL.search(found.text):
         scores = [(cause, score(cause, found, named)) for cause in CAUSES]

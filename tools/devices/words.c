@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * devices: codes, addresses, limits and what a step of --check says, as words. See devices.h and check.h.
+ * devices: codes, addresses, limits and the answers of --check, as words. See devices.h and check.h.
  */
 #include <arpa/inet.h>
 #include <endian.h>
@@ -173,7 +173,7 @@ uint64_t devices_limit(const struct devices_device *device, const struct devices
 	return value < 0 ? 0 : (uint64_t)value;
 }
 
-/* ---- What a step says ---- */
+/* ---- The answer of a step ---- */
 
 enum check_verdict check_say(struct check *check, enum check_verdict verdict, const char *format,
 			     ...)

@@ -34,7 +34,7 @@ def folded(title: str, text: str, language: str) -> str:
 
 
 def of_stage(stage: str) -> str:
-    """What the page of a stage has beyond its README: the delta, and the stage's own files."""
+    """Returns the rest of a stage's page, after its README: the delta, and the stage's own files."""
     text = "\n\n## The code, as it is now\n\n"
     delta = sources.delta(stage)
     if delta:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What Sphinx is to know: the site is Markdown, its theme furo, and nothing comes from other hosts."""
+"""The settings of Sphinx: the site is Markdown, its theme furo, and nothing comes from other hosts."""
 
 import importlib
 

@@ -11,7 +11,7 @@ IMPORT = re.compile(r'^import (?:\* as )?\w+ from "\./([\w.-]+)";\n', re.MULTILI
 DARK = re.compile(r'@media not print \{\s*body\[data-theme="dark"\] \{([^{}]*)\}')
 AUTO = 'body:not([data-theme="light"])'
 STYLE = re.compile(r"@import url\((/javascript/[\w./-]+)\);")
-# What a browser would fetch from elsewhere, or not at all.
+# Things that a browser would fetch from elsewhere, or not at all.
 FETCHED = {
     "*.html": re.compile(r'<(?:script|img|iframe|source|link)\b[^>]*\s(?:src|href)="(?:https?:)?//[^"]*"'),
     "*.css": re.compile(r"(?:url\(|@import\s)\s*['\"]?(?:https?:|/)[^;)]*"),
@@ -55,6 +55,6 @@ def repair(html: Path) -> None:
 
 
 def mistakes(html: Path) -> list[str]:
-    """What is still fetched from a host, or as a module."""
+    """Returns things that a page still fetches from a host, or as a module."""
     found = [(path, pattern.search(path.read_text())) for name, pattern in FETCHED.items() for path in sorted(html.rglob(name))]
     return [f"{path.relative_to(html)} fetches {match[0]}" for path, match in found if match]

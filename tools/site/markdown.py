@@ -21,7 +21,7 @@ from .sources import NotThere, fence
 FRONT = "README.md"
 # Fenced blocks and code spans hold no links.
 VERBATIM = re.compile(r"(^(`{3,}|~{3,}).*?^\2[`~]*$|(`+)(?!`).+?(?<!`)\3(?!`))", re.MULTILINE | re.DOTALL)
-LINE = re.compile(r"L\d+")  # of a source, on a forge
+LINE = re.compile(r"L\d+")  # a line of a source, on a forge
 TARGET = re.compile(r"\]\(([^)\s]+)\)")
 
 
@@ -50,7 +50,7 @@ class Pages:
         self.shown: set[str] = set()
 
     def _link(self, page: str, target: str) -> str:
-        """Where a link of a page leads on the site."""
+        """Returns the target on the site of a link of a page."""
         if re.match(r"[a-z]+:|#", target):
             return target
         path, _, anchor = target.partition("#")

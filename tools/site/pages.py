@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Which pages the site has, in which order: the only list of them.
+"""The pages of the site, in their order: the only list of them.
 
 Place: the first part of tools/site. Contract: paths are relative to the top of the tree, and each is a
 Markdown file that git tracks or would track; the stages are those that the Makefile names.

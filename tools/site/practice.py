@@ -29,13 +29,13 @@ Typed in the project's directory:
 
 
 def commands(page: str) -> str:
-    """What the page of an exercise has beyond its task."""
+    """Returns the rest of an exercise's page, after its task."""
     exercise = EXERCISES[EXERCISE_PAGES[page]]
     return COMMANDS.format(name=exercise.name, file=exercise.file)
 
 
 def title(name: str) -> str:
-    """What an exercise calls itself."""
+    """Returns the title of an exercise."""
     first, prefix = EXERCISES[name].task.read_text().split("\n", 1)[0], f"# Exercise {name}: "
     if not first.startswith(prefix):
         raise NotThere(f"course/exercises/{name}.md does not begin with '{prefix}'")

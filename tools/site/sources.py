@@ -21,7 +21,7 @@ class NotThere(Exception):
 
 
 def language(path: Path) -> str:
-    """What the highlighter calls the language of a file."""
+    """Returns the highlighter's name for the language of a file."""
     if path.suffix in LANGUAGES:
         return LANGUAGES[path.suffix]
     if path.name == "Makefile":
@@ -68,7 +68,7 @@ def whole(path: str) -> str:
 
 
 def delta(stage: str) -> str:
-    """What `make delta` prints; empty for the first stage and for those of one file."""
+    """Returns the output of `make delta`; empty for the first stage and for stages of one file."""
     if not before(stage):
         return ""
     command = ["tools/stage", "delta", stage]

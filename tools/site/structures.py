@@ -16,7 +16,7 @@ from tools.folders import files
 
 from .pages import TOP
 
-sys.path.append("/usr/lib/python3/dist-packages")  # where Debian has it: it fits any other python3, too
+sys.path.append("/usr/lib/python3/dist-packages")  # Debian's place: it fits any other python3, too
 from clang import cindex  # type: ignore # noqa: E402
 
 PAGE = TOP / "docs/structures.md"
@@ -26,7 +26,7 @@ ROW = re.compile(r"^(\| `([\w.]+)`(?: \(since rdma-core (\d+)\))? \|.*\|) ([^|]*
 LINK = re.compile(r"^\[(\S+)\]\(\.\./\1\)$")
 NOT_USED = "not used"
 MEMBERS = (cindex.CursorKind.MEMBER_REF_EXPR, cindex.CursorKind.MEMBER_REF)
-# Where a reader looks, in this order: the code of all stages, the ladder, the other stages; last, what only shows fields.
+# The order in which a reader looks: the code of all stages, the ladder, the other stages; last, what only shows fields.
 NO_USERS = ("tests/", "course/", "bench/", "tools/verbs-sim/")  # the last one is a device
 ORDER = ("common/", "ping-", "blast-", "beyond/", "examples/", "tools/devices/", "")
 
@@ -44,7 +44,7 @@ class Row:
 
 
 def _place(cursor: Any) -> Place:
-    """Which declaration a cursor is."""
+    """Returns a key for the declaration at a cursor."""
     return str(cursor.location.file), int(cursor.location.offset)
 
 
@@ -62,7 +62,7 @@ def _fields(record: Any, prefix: str = "") -> Iterator[tuple[str, Place]]:
 
 @functools.cache
 def _headers() -> list[Any]:
-    """What the headers declare."""
+    """Returns the declarations of the headers."""
     unit = cindex.Index.create().parse("headers.c", unsaved_files=[("headers.c", HEADERS)])
     return list(unit.cursor.get_children())
 

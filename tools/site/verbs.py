@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Which verbs the programs call, and in which folders: what docs/verbs.md has to say.
+"""Lists the verbs that the programs call, and their folders, for docs/verbs.md.
 
 Place: for the test of that page. Contract: reads the sources of the stages, of the rooms and of tools/devices/.
 """

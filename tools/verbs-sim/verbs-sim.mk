@@ -22,7 +22,7 @@ $(BUILT_verbs-sim): LIBS = -ldl
 $(BUILT_verbs-sim):
 	$(LINK)
 
-# What its tests run. docs/drivers.md asks a driver one question with probe.
+# Programs that its tests run. docs/drivers.md asks a driver one question with probe.
 SIM_TESTS = $(BUILD)/tests/sim
 PROBE = $(BUILD)/tests/probe
 TRIED_verbs-sim = $(addprefix $(SIM_TESTS)/,programs programs-thread programs-address ends adapter libc order received search broken lost claims) $(PROBE) $(BUILD)/tests/untrapped.so

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What a program says of itself to verbs-sim. Include this file, and link nothing: under any other
- * program than verbs-sim the macros do nothing, and do not evaluate their conditions.
+ * Claims of a program about itself, for verbs-sim. Include this file, and link nothing: outside of
+ * verbs-sim the macros do nothing, and do not evaluate their conditions.
  *
  *	sim_always(outstanding <= DEPTH, "the send queue has room");
  *	sim_sometimes(attempts > 1, "a second attempt to connect");
  *
  * sim_always: a run in which the condition is false fails, with exit status 124. sim_sometimes: a set of
  * runs, as of `verbs-sim --seeds 100`, in which the condition is never true when this line is reached
- * fails with 124. It has then not tested what the line is about.
+ * fails with 124, because it has not tested that case.
  *
  * Any thread may use both. They cannot stand in inline functions or templates of C++. With
  * VERBS_SIM_OFF defined they are empty.
@@ -21,7 +21,7 @@ struct sim_claim {
 	const char *text, *file;
 	int line;
 	int always;
-	int told; /* that it has failed, or was reached */
+	int told; /* it has failed, or was reached */
 };
 
 /* Requests of ioctl(2) with descriptor -1, which verbs-sim answers. */

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Runs of programs over the simulated device, as verbs-sim makes them: for tests in Python.
 
-Place: used by tests/ beside it, by those of the suite and by the course. Contract: a run has a bound in real time; what came of it is read from
+Place: used by tests/ beside it, by those of the suite and by the course. Contract: a run has a bound in real time; its result is read from
 verbs-sim's last line. It needs nothing but the standard library: it also runs in the grader's jail.
 """
 
@@ -16,7 +16,7 @@ from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
 ADDRESS = "192.0.2.1"
-# Options of verbs-sim for each run, whatever its test wants, such as --strict.
+# Options of verbs-sim for all runs, beside those of a test, such as --strict.
 ALWAYS = os.environ.get("VERBS_SIM_OPTIONS", "").split()
 ALLOCATIONS = ("malloc", "calloc", "realloc", "aligned_alloc", "posix_memalign", "eventfd", "sigaction", "socket")
 OF_ITS_OWN = range(120, 126)  # exit statuses of verbs-sim that are no program's
@@ -32,30 +32,30 @@ class Lost(Exception):
 
 @dataclass(frozen=True)
 class Run:
-    """What came of one."""
+    """The result of a run."""
 
     exit: int
-    statuses: list[int]  # of the programs; [-1] if the run ended before they did
-    calls: list[int]  # that they made
+    statuses: list[int]  # exit statuses of the programs; [-1] if the run ended before they did
+    calls: list[int]  # calls that each program made
     reason: str  # why it ended before the programs did, or empty
-    told: list[int]  # programs that were told to stop, as all slept
-    wrong: str  # what programs did wrong though nothing told them, or empty
-    missing: str  # what libraries asked the kernel, and is not simulated; or empty
-    fault: str  # what went wrong as it was asked to, or empty
-    left: str  # "nothing", or what was not destroyed
+    told: list[int]  # programs that were told to stop, because all slept
+    wrong: str  # errors of programs that nothing told them of, or empty
+    missing: str  # requests of libraries to the kernel that are not simulated, or empty
+    fault: str  # faults that were injected, or empty
+    left: str  # "nothing", or the objects not destroyed
     ms: float  # simulated
     hash: str
     out: str
-    err: str  # without the last line
-    command: str  # that repeats it
+    err: str  # stderr without the last line
+    command: str  # the command that repeats the run
 
     def why(self) -> str:
-        """For a person, if it is not as it should be."""
+        """Describes a bad result for a person."""
         return f"{self.command}\n{self.err}exit {self.exit}, statuses {self.statuses}, {self.reason}, wrong: {self.wrong}, left: {self.left}"
 
 
 def simulate(programs: list[list[str]], *options: str, within_s: float = 120) -> Run:
-    """Programs with their arguments; `options` are verbs-sim's. Raises Lost."""
+    """Runs programs with their arguments; `options` are verbs-sim's. Raises Lost."""
     words = [word for program in programs for word in [":::", *program]][1:]
     argv = ["tools/verbs-sim/verbs-sim", *ALWAYS, *options, "--", *words]
     try:
@@ -68,7 +68,7 @@ def simulate(programs: list[list[str]], *options: str, within_s: float = 120) ->
 
 
 def read(argv: list[str], status: int, out: str, err: str) -> Run:
-    """What came of a run, from what verbs-sim has left. Raises Lost."""
+    """Reads the result of a run from the output of verbs-sim. Raises Lost."""
     *lines, last = err.splitlines() or [""]
     found = LAST.match(last)
     if not found:
@@ -84,23 +84,23 @@ def read(argv: list[str], status: int, out: str, err: str) -> Run:
 
 
 def calls_in(trace: str, side: int) -> list[str]:
-    """The names of the calls that a program makes, in order: not its allocations, nor what its libraries ask the kernel for it."""
+    """Returns the names of a program's calls, in order: without its allocations, and commands of its libraries to the kernel."""
     found = re.findall(rf"^\[ *[\d.]+ us\] {side}\.\d+ +\d+ (\w+)(?:\(.*)?$", trace, re.MULTILINE)
     return [call for call in found if call not in ALLOCATIONS]
 
 
 def calls_of(programs: list[list[str]], side: int, *options: str, run: Callable[..., Run] = simulate) -> list[str]:
-    """The same, of a run that has not been made yet."""
+    """Makes the run, and returns the same."""
     return calls_in(run(programs, *options, "--trace").err, side)
 
 
 def nth(calls: list[str], number: int) -> str:
-    """How --fail names the call with this number: by its name, and the number among those of the name."""
+    """Returns the form in which --fail names the call with this number: its name, and its number among calls of that name."""
     return f"{calls[number - 1]}:{calls[:number].count(calls[number - 1])}"
 
 
 def chosen(calls: list[str], often: int) -> list[int]:
-    """Of each call the numbers of the first ones, and of the last one: so many at most."""
+    """Returns for each call the numbers of its first occurrences, and of the last, `often` at most."""
     at: dict[str, list[int]] = {}
     for number, call in enumerate(calls, 1):
         at.setdefault(call, []).append(number)

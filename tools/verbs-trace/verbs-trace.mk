@@ -26,7 +26,7 @@ tools/verbs-trace/libverbs-trace.so: LIBS += -ldl
 $(BUILT_verbs-trace):
 	$(LINK)
 
-# What its tests trace.
+# Programs that its tests trace.
 TRIED_verbs-trace = $(addprefix $(BUILD)/tests/tracer/,sins extended harmless harmless-address)
 $(TRIED_verbs-trace): tools/verbs-trace/tests/$$(firstword $$(subst -, ,$$(@F))).c tools/verbs/two_ends.h
 $(TRIED_verbs-trace): ALONE += -Itools

@@ -32,7 +32,7 @@ struct end {
 	struct ibv_pd *pd;
 	struct ibv_comp_channel *channel;
 	struct ibv_cq *cq;
-	struct ibv_cq *recv_cq; /* of receives, of QPs that are made by hand; NULL: the same */
+	struct ibv_cq *recv_cq; /* for receives, with QPs made by hand; NULL: `cq` */
 	struct ibv_mr *mr;
 	struct ibv_srq *srq; /* NULL: its receives are its own */
 	char *buffer;
@@ -43,11 +43,11 @@ struct ends {
 	struct rdma_cm_id *listener;
 	struct end client, server;
 	/* To be set before connect_ends: */
-	struct rdma_conn_param param; /* of both */
-	int cq_entries;               /* of the client's CQ; 0: enough */
-	int receives;                 /* of 4 KiB, that the server posts before it accepts */
-	int client_receives;          /* and the client before it connects */
-	bool pooled;                  /* the server's receives are in a shared receive queue */
+	struct rdma_conn_param param; /* for both ends */
+	int cq_entries;               /* size of the client's CQ; 0: enough */
+	int receives;        /* receives of 4 KiB that the server posts before it accepts */
+	int client_receives; /* receives that the client posts before it connects */
+	bool pooled;         /* the server's receives are in a shared receive queue */
 	/* Called with the connect request before its ack, and just after; or NULL. */
 	void (*on_request)(struct rdma_cm_event *event);
 	void (*after_ack)(void);

@@ -32,7 +32,7 @@ ERRORS = {
     "size": "error_of_minus1((ssize_t){})",
     "new": "error_of_pointer({})",
 }
-# How a result is shown, as a number unless it is here.
+# Formats of results; others are numbers.
 RESULTS = {"text": "out_string", "pointer": "say_pointer", "hex": "out_hex"}
 VALUES = {"port": "ntohs(ret)", "size": "(ssize_t)ret"}
 DECODER = re.compile(r"(>?)(\w+)(?:\((.*)\))?$")
@@ -106,12 +106,12 @@ class Verb:
 
     @property
     def exported(self) -> bool:
-        """Whether it is a function of a library, and not an inline function."""
+        """Returns whether it is a function of a library, and not an inline function."""
         return self.section.startswith(("IBVERBS", "RDMACM", "GLIBC"))
 
     @property
     def returns(self) -> bool:
-        """Whether the verb returns something."""
+        """Returns whether the verb returns something."""
         return self.ctype.strip() != "void"
 
     @property

@@ -36,7 +36,7 @@ USUAL = {
     "rdma_resolve_route": "EHOSTUNREACH",
     "rdma_set_option": "ENOSYS",
 }
-# What returns a number, and fails only if its argument is NULL.
+# Verbs that return a number, and fail only if their argument is NULL.
 NEVER_FAIL = {"rdma_ack_cm_event"}
 OUT_OF_MEMORY = ("_post_", "_complete", "_create_", "_attach_", "_migrate_", "rdma_accept", "rdma_connect", "rdma_get_request")
 HEAD = """/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
@@ -50,7 +50,7 @@ struct ib_user_path_rec;
 struct ib_uverbs_qp_attr;
 struct ib_uverbs_ah_attr;
 """
-# What the table of verbs-trace calls where a program gets something with a table of functions.
+# Functions that the table of verbs-trace calls when a program gets an object with a table of functions.
 INSTALLS = {
     "device_opened": "sim_install_context(ret)",
     "extended_new_cq": "sim_install_cq_ex(ret)",
@@ -80,12 +80,12 @@ def usual_error(verb: Verb) -> str:
 
 
 def failed(verb: Verb) -> str:
-    """What the call returns when it was made to fail, and whether it has failed by itself."""
+    """Returns the result of a call that --fail makes fail, and the test of its own failure."""
     return {"new": "NULL", "errno": "way", "minus1": "-1", "size": "(size_t)-1"}.get(verb.result, "")
 
 
 def shown(verb: Verb) -> str:
-    """How --trace shows the call: a format of printf, and what it takes. Addresses differ from run to run."""
+    """Returns the text of a call for --trace: a format of printf, and its arguments. Addresses differ from run to run."""
     shows = [(a.name, "%lld", f"(long long){a.name}") for a in verb.arguments if a.ctype in INTEGERS and a.decoder != "hex"]
     shows += [(a.name, "%s", f'{a.name} ? {a.name} : "NULL"') for a in verb.arguments if a.ctype == "const char *"]
     text = ", ".join(f"{name} {how}" for name, how, _ in shows)
@@ -126,7 +126,7 @@ def kept(verb: Verb) -> str:
 
 
 def is_post(verb: Verb) -> bool:
-    """Whether it takes a chain of requests."""
+    """Returns whether it takes a chain of requests."""
     return any(a.decoder.startswith(("send_wrs", "recv_wrs")) for a in verb.arguments)
 
 
@@ -143,7 +143,7 @@ def inline(verb: Verb) -> str:
 
 
 def is_wrapped(verb: Verb) -> bool:
-    """Whether verbs-sim wants to see the call."""
+    """Returns whether verbs-sim wants to see the call."""
     if not verb.exported:
         return verb.returns and bool(failed(verb))
     variadic = bool(verb.arguments) and verb.arguments[-1].variadic

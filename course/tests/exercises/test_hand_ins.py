@@ -269,7 +269,7 @@ def until(condition: Callable[[], bool]) -> None:
 
 
 def lives(pid: int) -> bool:
-    """Whether a process is there and has not ended."""
+    """Returns whether a process is there and has not ended."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:

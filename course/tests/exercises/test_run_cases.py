@@ -26,7 +26,7 @@ class Clock:
         return self.limit.over()
 
     def looks(self, active: bool, most: int = 1000) -> int:
-        """How many looks, each after a twentieth of a second, it takes."""
+        """Returns how many looks, each after a twentieth of a second, it takes."""
         return next((look for look in range(1, most + 1) if self.passes(0.05, active)), most)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What is said of packets that were captured between two hosts of the lab.
+"""The descriptions of packets that were captured between two hosts of the lab.
 
 captures/: one-sided and one-sided-iwarp are of ping-rdma-1, 2 messages of 3000 bytes; lost is of blast-sr-2, 8
 messages of 2048 bytes, with --loss 12; refused of ping-sr-1, 65 bytes where 64 are allowed; bare of ping-rc-0,
@@ -23,7 +23,7 @@ PSN = re.compile(r"PSN (\d+)$")
 
 @functools.cache
 def of(name: str) -> Conversation:
-    """What is read from one of the captures."""
+    """Reads one of the captures."""
     return read(frames(CAPTURES / f"{name}.pcap"))
 
 
@@ -35,7 +35,7 @@ def texts(name: str, from_client: bool) -> list[str]:
 
 
 def fields(name: str, wanted: str, *names: str) -> list[list[str]]:
-    """What tshark says of some fields of the packets that are wanted."""
+    """Returns tshark's values of some fields of the wanted packets."""
     command = ["tshark", "-n", "-r", str(CAPTURES / f"{name}.pcap"), "-T", "fields", "-Y", wanted]
     for field in names:
         command += ["-e", field]
@@ -171,7 +171,7 @@ class Other(unittest.TestCase):
 
 
 class Picture(unittest.TestCase):
-    """What verbs-trace --html is given."""
+    """The file for verbs-trace --html."""
 
     def test_ends(self) -> None:
         """The packets that end a SEND are those that tshark calls so: SEND Last (2) and SEND Only (4)."""
@@ -185,7 +185,7 @@ class Picture(unittest.TestCase):
         self.assertEqual(ends.count("SEND"), len(fields("one-sided-iwarp", last, "frame.number")))
 
     def test_again(self) -> None:
-        """What was sent again is marked, and nothing else is where nothing was lost."""
+        """Repeated packets are marked; without a loss nothing is."""
         self.assertTrue(any(packet(step)["again"] for step in of("lost").steps))
         for name in ("one-sided", "bare", "atomic"):
             self.assertFalse(any(packet(step)["again"] for step in of(name).steps), name)

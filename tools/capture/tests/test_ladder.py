@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""How a ladder is drawn, private data read, and `make capture` run: what needs no capture of captures/."""
+"""Drawing a ladder, reading private data, and running `make capture`: rows that need no capture of captures/."""
 
 import struct
 import subprocess
@@ -126,7 +126,7 @@ class Runs(unittest.TestCase):
     """Over real drivers: two hosts of the lab for each test."""
 
     def check(self, stage: str, options: str, order: list[str]) -> None:
-        """That the ladder shows all of these, one after the other."""
+        """Checks that the ladder shows all of these, one after the other."""
         result = capture(stage, options)
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
         at = 0

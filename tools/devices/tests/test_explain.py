@@ -20,7 +20,7 @@ def test_every_code_is_explained(code: causes.Code) -> None:
     assert " ".join(causes.plain(code.about).split()) in explain(code.full)
 
 
-# As their askers typed them: the code, and the title of the first cause.
+# Texts as users typed them: the code, and the title of the first cause.
 ASKED = [
     ("transport retry counter exceeded", "IBV_WC_RETRY_EXC_ERR", "the peer is gone"),
     ("NET/IB : Got completion from peer 10.0.0.1<1234> with status=12 opcode=32601 len=0 vendor err 129", "IBV_WC_RETRY_EXC_ERR", "the peer is gone"),
@@ -47,7 +47,7 @@ ASKED = [
 
 
 def here() -> bool:
-    """Whether this machine has no device, so that causes which a check confirms go first."""
+    """Returns whether this machine has no device, so that causes which a check confirms go first."""
     return not Path("/sys/class/infiniband").is_dir()
 
 
@@ -60,7 +60,7 @@ def test_what_is_asked(asked: str, code: str, name: str) -> None:
 
 
 def test_a_number_has_several_meanings() -> None:
-    """In the order of those that are asked."""
+    """The meanings come in the order in which users ask."""
     said = explain("12")
     meanings = ("IBV_WC_RETRY_EXC_ERR (12)", "ENOMEM (12)", "RDMA_CM_EVENT_REJECTED 12")
     assert [said.index(one) for one in meanings] == sorted(said.index(one) for one in meanings)
@@ -102,7 +102,7 @@ UNKNOWN = [
 
 @pytest.mark.parametrize("asked", UNKNOWN)
 def test_what_is_not_known(asked: str) -> None:
-    """A word or two of a cause's is no answer."""
+    """A word or two in common with a cause is no answer."""
     found = Found(asked)
     assert not found.codes and not rank(found)
 

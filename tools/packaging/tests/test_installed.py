@@ -16,7 +16,7 @@ from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[3]
 WARNINGS = "-pedantic -Wall -Wextra -Wmissing-prototypes -Werror".split()
-USING = Path(__file__).parent / "using"  # which tests/bare builds with meson and CMake, too
+USING = Path(__file__).parent / "using"  # tests/bare builds these with meson and CMake, too
 INLINE = {"our_is_recv", "our_buffer_index"}
 TABLES = {"our_cm_nonblocking", "our_busy_polling", "our_nonblocking_channel"}
 
@@ -88,7 +88,7 @@ class Installed(unittest.TestCase):
         cls.folder.cleanup()
 
     def test_it_is_removed(self) -> None:
-        """But for folders that others may use, too; also from a path with a blank."""
+        """All is removed except folders that others may use, too; also from a path with a blank."""
         copy = Path(self.folder.name) / "a copy"
         shutil.copytree(self.root, copy, symlinks=True)
         make("uninstall", f"DESTDIR={copy}", "PREFIX=/usr")

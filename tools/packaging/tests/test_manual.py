@@ -39,7 +39,7 @@ def synopsis(page: str) -> str:
 
 class Manual(unittest.TestCase):
     folder: tempfile.TemporaryDirectory[str]
-    pages: dict[str, str]  # of section 3, by name
+    pages: dict[str, str]  # the pages of section 3, by name
 
     @classmethod
     def setUpClass(cls) -> None:

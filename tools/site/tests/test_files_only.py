@@ -9,7 +9,7 @@ from tools.site import files_only
 
 
 def mistakes(tmp_path: Path, name: str, text: str) -> list[str]:
-    """What a site with this file would fetch."""
+    """Returns the mistakes of a site with this file."""
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / name).write_text(text)
     return files_only.mistakes(tmp_path)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Entering a call: it is counted, noted, traced, made to fail if that was asked for, and other
- * threads may go on. See call.h.
+ * Entering a call: counting, noting and tracing it, making it fail if --fail says so, and letting
+ * other threads go on. See call.h.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -17,10 +17,10 @@
 #include "verbs-sim/calls/libc.h"
 
 #define CALL_NS 100 /* the cost of each call */
-#define IDLE_NS 200 /* and one that finds nothing, at least, */
+#define IDLE_NS 200 /* the least cost of a call that finds nothing */
 #define IDLE_PART \
-	1024 /* or this part of the time that was spent so: a program may read the clock only
-			  now and then, and is not to be late by much */
+	1024 /* or this part of the idle time, if more: a program that reads the clock only
+			  now and then is not late by much */
 
 __thread struct sim_thread *sim_left;
 
@@ -135,7 +135,7 @@ void sim_found(void)
 	sim_me->idle_ns = 0;
 }
 
-#define LOSES_PROCESSOR 16 /* one of this many posts, on average */
+#define LOSES_PROCESSOR 16 /* on average, one of this many posts delays */
 #define LOST_NS         30000
 
 void sim_lose_processor(void)
@@ -144,7 +144,7 @@ void sim_lose_processor(void)
 		sim_sleep(NULL, 0, sim_world->now_ns + sim_random(LOST_NS));
 }
 
-/* Where a call of this library comes from: a function, if it has a name, or a place in a file. */
+/* Says where a call comes from: the name of a function, if it has one, or a place in a file. */
 static void name_caller(char *to, size_t size)
 {
 	Dl_info own, caller = { .dli_fname = NULL };

@@ -18,7 +18,7 @@
 
 #define EXPORTED __attribute__((visibility("default")))
 
-/* The function of this name that was there before. */
+/* The function of this name that ours replaces. */
 #define REAL(name)                                                             \
 	({                                                                     \
 		static __typeof__(&name) sim_real;                             \
@@ -27,7 +27,7 @@
 		sim_real;                                                      \
 	})
 
-/* The name of a call that --fail may name: the library has a list of them. */
+/* Puts the name of a call into the list of those that --fail may name. */
 #define SIM_NAME(name)                                                                           \
 	({                                                                                       \
 		static const char sim_name[] __attribute__((section("sim_names"), used)) = name; \
@@ -51,7 +51,7 @@ void sim_count(const char *name);
 /* Enters a call that cannot fail. */
 #define SIM_STEP(name) SIM_CALL(name, 0)
 
-/* This thread, when its exit handlers have run; NULL before. */
+/* This thread, once its exit handlers have run; NULL before. */
 extern __thread struct sim_thread *sim_left;
 
 /* Names the call in which this thread may sleep, for messages. */
@@ -63,15 +63,15 @@ void sim_pass(const char *name);
 /* With --trace: prints what a call has found, in a line behind the call's own. */
 void sim_trace(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* The same of a request that is posted, the Nth of its chain from 1, and of a completion. */
+/* Does the same for a posted request, the Nth of its chain from 1, and for a completion. */
 struct ibv_wc;
 void sim_trace_request(uint64_t length, int num_sge, unsigned int flags, int place);
 void sim_trace_completion(const struct ibv_wc *wc);
 
-/* For the picture of --shrink: a row for such a call after all, if it is the program's own. */
+/* Gives such a call a row in the picture of --shrink, if the program itself has made it. */
 void sim_trace_step(const char *name, const char *found);
 
-/* For the error of a call that has failed: errno is 0 if the call does not say why. */
+/* Sets errno for a call that has failed: 0 if the call does not say why. */
 static inline void sim_set_errno(int error)
 {
 	errno = error == SIM_UNSAID ? 0 : error;
@@ -116,8 +116,8 @@ static inline void *sim_null(int error)
 	} while (0)
 
 /*
- * A call that has been entered already: what is called inside it is not counted, and does not fail
- * by --fail.
+ * A call that has been entered already: calls inside it are not counted, and do not fail by
+ * --fail.
  */
 #define SIM_INSIDE(call)                     \
 	({                                   \
@@ -140,19 +140,19 @@ bool sim_block(const void *awaited, uint64_t deadline_ns);
 bool sim_block_for(const void *const *awaited, int n, uint64_t deadline_ns);
 
 /*
- * A call has found nothing to do, and its program may poll: it sleeps for a moment, the longer the
- * more often that was so. sim_found ends that.
+ * To be called when a call has found nothing, because its program may poll: sleeps for a moment,
+ * longer each time until sim_found is called.
  */
 void sim_idle(const void *awaited);
 void sim_found(void);
 
 /*
- * Behind a post, a thread may lose the processor for some time: its peer answers, and more, before
- * the thread does anything else.
+ * After a post, a thread may lose the processor for some time: its peer answers, and does more,
+ * before the thread goes on.
  */
 void sim_lose_processor(void);
 
-/* The parts of sim_idle: how long, and sleeping as a program that uses the CPU. */
+/* The parts of sim_idle: computing its length, and sleeping as a program that uses the CPU. */
 uint64_t sim_step_of(uint64_t spent_ns, uint64_t least_ns, uint64_t part);
 void sim_poll_until(const void *awaited, uint64_t deadline_ns);
 
@@ -168,7 +168,7 @@ void sim_use_cpu(uint64_t ns);
 /* Does what --fail asks for at a call. Returns 0, or the errno value that the call fails with. */
 int sim_commit_fault(const char *name, const int *ways);
 
-/* The same at a call that is not counted: only the faults that name the call. */
+/* Does the same at a call that is not counted, for faults that name the call. */
 int sim_commit_fault_of(const char *name, const int *ways);
 
 /*

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What a program says of itself by verbs-sim/verbs_sim.h. See libc.h.
+ * Claims that a program makes by verbs-sim/verbs_sim.h. See libc.h.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "verbs-sim/calls/call.h"
 #include "verbs-sim/calls/libc.h"
-#define VERBS_SIM_OFF /* it makes no claims itself */
+#define VERBS_SIM_OFF /* this file makes no claims itself */
 #include "verbs-sim/verbs_sim.h"
 
-/* Several programs, and several threads, may have the same line. NULL: there are too many. */
+/* Returns the entry of a line, which programs and threads share; NULL: there are too many lines. */
 static struct sim_line *line_of(const struct sim_claim *claim)
 {
 	struct sim_line *line = sim_world->lines;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Descriptors of channels, and timers with a descriptor, timerfd_create(2). Each of these is an
- * eventfd, which counts expirations as a timer does. See libc.h.
+ * eventfd, which counts expirations as a timerfd does. See libc.h.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 #include "verbs-sim/calls/call.h"
 #include "verbs-sim/calls/libc.h"
 
-static struct sim_channel **channels; /* of this program, by descriptor */
+static struct sim_channel **channels; /* this program's, by descriptor */
 static int n_channels;
 
 static void add(struct sim_channel *channel)
@@ -39,7 +39,7 @@ struct sim_channel *sim_channel_of(int fd)
 	return fd >= 0 && fd < n_channels ? channels[fd] : NULL;
 }
 
-/* The descriptor is made without the knowledge of a sanitizer, or of --fail. */
+/* Neither a sanitizer nor --fail knows of the system call that makes the descriptor. */
 void *sim_open_channel(enum sim_kind kind, size_t size, void *user, bool hidden)
 {
 	struct sim_channel *channel;
@@ -103,7 +103,7 @@ void sim_show_timers(void)
 	}
 }
 
-/* A program has the channels of the one that has forked it, up to then. */
+/* A child has the channels that its parent had at the fork. */
 void sim_show_descriptors(void)
 {
 	struct sim_channel *channel, *next;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Doing what --fail asks for, when the program makes that call. See device/faults.h.
+ * Carrying out --fail when the program makes the call that it names. See device/faults.h.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -11,7 +11,7 @@
 #include "verbs-sim/calls/call.h"
 #include "verbs-sim/cm/cm.h"
 
-/* A call, or a command of the kernel. */
+/* Returns true if this call, or command of the kernel, destroys something. */
 static bool destroys(const char *name)
 {
 	return strcasestr(name, "destroy") || strcasestr(name, "dealloc") ||
@@ -23,7 +23,7 @@ static int fail_call(const char *name, int way)
 	bool said = way != SIM_UNSAID;
 
 	if (!way || (!said && strncmp(name, "ibv_", 4) && strncmp(name, "rdma_", 5)))
-		return 0; /* it cannot fail, or not so */
+		return 0; /* the call cannot fail, or not in this way */
 	if (destroys(name))
 		sim_me->program->may_leave_objects = true;
 	sim_report_fault("%s failed: %s", name, said ? strerror(way) : "errno 0");
@@ -60,7 +60,7 @@ static void post_to(struct sim_object *object, enum ibv_event_type type)
 		sim_post_async((struct sim_context *)object, type, NULL);
 }
 
-/* About each such object of the program (NULL: of any). */
+/* Makes the event for each such object of the program (NULL: of any). */
 static void post_to_all(const struct sim_program *program, enum ibv_event_type type)
 {
 	struct sim_object *object;
@@ -91,7 +91,7 @@ static bool is_expected_at(const char *name, enum rdma_cm_event_type type)
 	return false;
 }
 
-/* At a call that leads to an event, that one is replaced; at another each id is told. */
+/* Replaces the event that the call leads to; if it leads to none, tells each id. */
 static void tell_ids(struct sim_fault *fault, const char *name)
 {
 	enum rdma_cm_event_type type = (enum rdma_cm_event_type)fault->value;
@@ -148,7 +148,7 @@ static void send_signal(int number)
 	if (number == SIGKILL)
 		raise(SIGKILL);
 	if (number == SIGSTOP)
-		sim_me->program->stopped = true; /* until it is told to stop for good */
+		sim_me->program->stopped = true; /* until the runner tells it to stop for good */
 	else
 		sim_send_signal(sim_me->program, number);
 }

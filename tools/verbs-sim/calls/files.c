@@ -10,7 +10,7 @@
 
 struct sim_hooks sim_hooks;
 
-static struct sim_file **files; /* of this program, by descriptor */
+static struct sim_file **files; /* this program's, by descriptor */
 static int n_files;
 
 void sim_add_file(struct sim_file *file, int fd, const struct sim_file_ops *ops)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Functions that the files that replace the C library share, also with the calls of the other two
+ * Functions shared by the files that replace the C library, and by the calls of the other two
  * libraries: clocks, descriptors, waiting, signals, and threads that make no call.
  */
 #ifndef VERBS_SIM_CALLS_LIBC_H
@@ -14,35 +14,35 @@
 
 #include "verbs-sim/device/device.h"
 
-/* ---- libc_time.c: what the clocks show when the run begins, each its own time ---- */
+/* ---- libc_time.c: the times of the clocks when the run begins ---- */
 
 #define SIM_MONOTONIC_NS 1000000000000ull       /* the machine has run for a quarter of an hour */
 #define SIM_REALTIME_NS  1700000000000000000ull /* November 2023 */
 
-/* The simulated time at which one of the clocks shows this. */
+/* Returns the simulated time at which one of the clocks shows this time. */
 uint64_t sim_deadline_at(const struct timespec *time);
 
 /*
- * ---- descriptors.c: those of this program that belong to the simulation ----
+ * ---- descriptors.c: descriptors of this program that belong to the simulation ----
  *
  * They are eventfds that are readable while the queue behind them has events, or when a timer has
  * expired. So the real poll(2), select(2) and epoll(7) can say what is ready.
  */
 
 /*
- * A channel that the program knows as `user`: `size` bytes that begin with a struct sim_channel.
- * Returns NULL and errno.
+ * Creates a channel that the program knows as `user`: `size` bytes that begin with a struct
+ * sim_channel. Returns it, or NULL and errno.
  */
 void *sim_open_channel(enum sim_kind kind, size_t size, void *user, bool hidden);
 
-/* Closes a channel. While it is needed, only its descriptor; the rest when the program ends. */
+/* Closes a channel. If it is still needed, closes its descriptor, and the rest when the program ends. */
 void sim_close_channel(struct sim_channel *channel);
 
 /* Bring all descriptors, or only timers, up to date before a look at what is ready. */
 void sim_show_descriptors(void);
 void sim_show_timers(void);
 
-/* The channel that a descriptor belongs to; NULL: it is the program's own. */
+/* Returns the channel of a descriptor; NULL: the descriptor is the program's own. */
 struct sim_channel *sim_channel_of(int fd);
 
 /* Returns true if the program has made the descriptor nonblocking. */
@@ -70,9 +70,9 @@ bool sim_is_lost(int fd);
 struct sim_file;
 
 /*
- * Each member carries out the call of its name, and returns what the call returns, with errno.
- * NULL: the kernel does it, with the real descriptor. `close` closes that one, too, and frees the
- * file.
+ * Each member carries out the call of its name, and returns the call's result, with errno. NULL:
+ * the kernel does it, with the real descriptor. `close` also closes the real descriptor, and frees
+ * the file.
  */
 struct sim_file_ops {
 	ssize_t (*read)(struct sim_file *file, void *buf, size_t count);
@@ -83,28 +83,28 @@ struct sim_file_ops {
 	void (*close)(struct sim_file *file);
 };
 
-/* The beginning of what a driver keeps of a descriptor, in the memory of the program. */
+/* The head of a driver's record of a descriptor, in the memory of the program. */
 struct sim_file {
 	const struct sim_file_ops *ops;
 	int fd;
 	const struct sim_program *owner; /* the program that has opened it */
 	int copies;                      /* descriptors besides the first */
-	dev_t number;                    /* of a device file; 0: it is none */
+	dev_t number;                    /* its number, for a device file; 0: it is none */
 };
 
 /* From now on calls with this descriptor go to the driver. */
 void sim_add_file(struct sim_file *file, int fd, const struct sim_file_ops *ops);
 
-/* `copy` is a duplicate of a descriptor, whether or not a driver answers for it; -1: there is none. */
+/* Notes that `copy`, if not -1, is a duplicate of a descriptor, whether or not a driver answers for it. */
 void sim_copy_file(int fd, int copy);
 
-/* NULL: no driver answers for this descriptor. */
+/* Returns the file of this descriptor; NULL: no driver answers for it. */
 struct sim_file *sim_file_of(int fd);
 
-/* Returns false if there is nothing to close. */
+/* Closes a driver's descriptor. Returns false if no driver answers for it. */
 bool sim_close_file(int fd);
 
-/* The simulated kernel's part of calls of libc. Each is NULL where the libraries are replaced. */
+/* The simulated kernel's part in calls of libc. Each is NULL where the libraries are replaced. */
 struct sim_hooks {
 	/*
 	 * Opens a file of the kernel for reading, or a device: returns its descriptor, or -1 and
@@ -112,13 +112,13 @@ struct sim_hooks {
 	 */
 	int (*open)(const char *path);
 
-	/* The same for a netlink socket. */
+	/* Does the same for a netlink socket. */
 	int (*open_netlink)(int type, int protocol);
 
 	/*
-	 * A library holds a spin lock while it uses a queue that it shares with its driver: when it
-	 * initializes a lock; before it takes it, and then it returns whether other threads may have
-	 * run; and when it has given it back.
+	 * Called for the spin lock of a queue that a library shares with its driver: when the
+	 * library initializes the lock; before it takes the lock, where the function returns
+	 * whether other threads may have run; and after it has given the lock back.
 	 */
 	void (*init_spin_lock)(const void *lock);
 	bool (*before_spin_lock)(const void *lock);
@@ -139,24 +139,24 @@ socklen_t sim_name_listener(struct sockaddr_un *name, int family, in_port_t port
 socklen_t sim_name_client(struct sockaddr_un *name, const struct sockaddr_storage *own,
 			  const struct sockaddr_storage *peer);
 
-/* The client's ends of a name. Returns false if it is no client's. */
+/* Finds a client's two addresses in its name. Returns false if the name is not a client's. */
 bool sim_read_client(const struct sockaddr_un *name, struct sockaddr_storage *own,
 		     struct sockaddr_storage *peer);
 
-/* Returns the size of an address, by its family. */
+/* Returns the size of an address, from its family. */
 socklen_t sim_size_of(const struct sockaddr_storage *address);
 
 /* ---- libc_poll.c: waiting for descriptors, for other calls than poll(2) ---- */
 
-/* As poll(2), until a simulated time. */
+/* Does as poll(2), until a simulated time. */
 int sim_poll(struct pollfd *fds, nfds_t nfds, uint64_t deadline_ns);
 
 /*
  * ---- libc_locks.c ----
  *
- * Sleeps until the lock may be free, as sim_block does; wakes those that sleep so. Once a program
- * has made a lock that processes share, a change of any lock wakes all who sleep for one: two
- * processes may know it by two addresses.
+ * The first sleeps until the lock may be free, as sim_block does; the second wakes those threads.
+ * Once a program has made a lock that processes share, a change of any lock wakes all who sleep for
+ * one: two processes may know it by two addresses.
  */
 bool sim_block_on_lock(const void *lock, uint64_t deadline_ns);
 void sim_wake_lock(const void *lock);
@@ -177,14 +177,14 @@ int sim_lock_until(pthread_mutex_t *mutex, uint64_t deadline_ns);
  */
 void sim_learn_streams(struct sim_program *program);
 
-/* ---- signals.c: handlers run in a call of the thread that gets the signal, in its turn ---- */
+/* ---- signals.c: a handler runs in a call of the thread that gets the signal, in its turn ---- */
 
 /* Enters the thread's signal mask into the world. */
 void sim_learn_mask(void);
 
 /*
- * For ppoll(2) and the like: replaces the mask while the thread sleeps. `mask` may be NULL: then
- * both do nothing.
+ * For ppoll(2) and the like: replaces the mask while the thread sleeps. If `mask` is NULL, both do
+ * nothing.
  */
 void sim_swap_mask(const sigset_t *mask, sigset_t *saved);
 void sim_restore_mask(const sigset_t *mask, const sigset_t *saved);
@@ -197,7 +197,7 @@ bool sim_is_program(uintptr_t place);
 /* Returns the program's own code, which the caller must not free. */
 const uint8_t *sim_program_code(size_t *size);
 
-/* ---- claims.c: what a program says by verbs-sim/verbs_sim.h; returns false if it is not that ---- */
+/* ---- claims.c: claims by verbs-sim/verbs_sim.h; returns false if the ioctl is not one ---- */
 bool sim_hear_claim(unsigned long request, const void *argument);
 
 /* ---- spin.c: loops that wait for memory to change, and make no call ---- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * libc: children, which are programs of the run like all others, and waiting for their ends. What a
- * parent has of the device stays the parent's.
+ * parent's objects of the device stay the parent's.
  */
 #include <errno.h>
 #include <signal.h>
@@ -39,7 +39,7 @@ static void begin_child(struct sim_thread *thread)
 	char number[16];
 
 	snprintf(number, sizeof(number), "%d", thread->program->number);
-	setenv(SIM_PROGRAM_VARIABLE, number, 1); /* it may execute another program */
+	setenv(SIM_PROGRAM_VARIABLE, number, 1); /* the child may execute another program */
 	sim_me = thread;
 	sim_await_turn(thread);
 }
@@ -61,7 +61,7 @@ EXPORTED pid_t fork(void)
 		return 0;
 	}
 	child->pid = pid;
-	sim_signal_runner(SIGUSR1); /* it has to notice the end */
+	sim_signal_runner(SIGUSR1); /* the runner has to notice the end */
 	return pid;
 }
 
@@ -71,7 +71,7 @@ EXPORTED pid_t vfork(void)
 	return sim_me ? fork() : REAL(vfork)();
 }
 
-/* An environment with `variable`, "NAME=value", in the place of what it has of that name. */
+/* Copies an environment, with `variable`, "NAME=value", in the place of its variable of that name. */
 static char **environment_with(char *const *others, char *variable)
 {
 	size_t length = strcspn(variable, "=") + 1, n = 0, kept = 0, i;
@@ -89,7 +89,7 @@ static char **environment_with(char *const *others, char *variable)
 	return all;
 }
 
-/* A shell passes on an environment of its own, which has the number of the program that forked. */
+/* A shell passes on its own environment, which has the number of the program that forked. */
 static int execute(int (*real)(const char *path, char *const *argv, char *const *envp),
 		   const char *path, char *const *argv, char *const *envp)
 {
@@ -121,8 +121,8 @@ typedef int (*spawn)(pid_t *pid, const char *path, const posix_spawn_file_action
 		     const posix_spawnattr_t *attr, char *const *argv, char *const *envp);
 
 /*
- * The real call, whose child waits for its first turn (SIM_SPAWNED): unlike one that was forked, it
- * does not return into our library.
+ * Makes the real call. The child waits for its first turn (SIM_SPAWNED), because unlike a forked
+ * child it does not return into our library.
  */
 static int spawn_child(spawn real, pid_t *pid, const char *path,
 		       const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attr,
@@ -180,8 +180,8 @@ EXPORTED int posix_spawnp(pid_t *restrict pid, const char *restrict file,
 /* ---- Ends ---- */
 
 /*
- * The child with this process id, or, if it is -1, the first that has ended, else any; NULL: there is
- * none. Process groups are not simulated.
+ * Returns the child with this process id, or, if that is -1, the first that has ended, else any;
+ * NULL: there is none. Process groups are not simulated.
  */
 static struct sim_program *find_child(pid_t pid)
 {
@@ -202,7 +202,7 @@ static struct sim_program *find_child(pid_t pid)
 	return any;
 }
 
-/* Waits for the end of a child, which is then still to be reaped. Returns NULL and errno, or 0. */
+/* Waits for the end of a child, and does not reap it. Returns NULL and errno, or 0. */
 static struct sim_program *await_child(pid_t pid, int options)
 {
 	const void *awaited = sim_me->program;
@@ -234,7 +234,7 @@ static pid_t reap(pid_t pid, int *status, int options, struct rusage *usage)
 		return errno ? -1 : 0;
 	errno = saved;
 	pid = REAL(wait4)(child->pid, status, 0, usage);
-	child->parent = NULL; /* nobody can wait for it any more */
+	child->parent = NULL; /* nobody can wait for the child any more */
 	return pid;
 }
 

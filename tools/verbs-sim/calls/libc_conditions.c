@@ -82,7 +82,7 @@ EXPORTED int pthread_cond_broadcast(pthread_cond_t *cond)
 	return 0;
 }
 
-/* Two processes may know it by two addresses, or other ones by the same. */
+/* Two processes may know one condition by two addresses, or two by the same. */
 EXPORTED int pthread_condattr_setpshared(pthread_condattr_t *attr, int pshared)
 {
 	if (sim_me && pshared == PTHREAD_PROCESS_SHARED)

@@ -5,7 +5,7 @@
  * for a descriptor.
  *
  * A program may write while it holds the lock of a stdio stream, which the simulation does not see.
- * So a write is no place where another thread goes on, unless it has to wait.
+ * So no other thread goes on at a write, unless the write has to wait.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -40,8 +40,8 @@ static bool is_standard(int fd)
 }
 
 /*
- * Standard input and output lead out of the simulation: whoever is there answers in real time, or
- * between two steps of the run. So does a copy of their descriptor, which verbs-trace has.
+ * Standard input and output lead out of the simulation: their other end answers in real time, or
+ * between two steps of the run. The same holds for a copy of their descriptor, which verbs-trace has.
  */
 static bool leads_out(int fd, const struct stat *file)
 {
@@ -103,7 +103,7 @@ static void changed(int fd, ssize_t result)
 	errno = saved;
 }
 
-/* A call that a simulated driver answers, if it does. */
+/* Makes the call by the simulated driver, if one answers for the descriptor. */
 #define DRIVER(call, fd, ...)                                              \
 	do {                                                               \
 		struct sim_file *sim_file = sim_file_of(fd);               \

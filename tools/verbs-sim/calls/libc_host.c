@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * libc: what a program asks about the machine: names of hosts, the CPU time in /proc/stat, and random
- * numbers.
+ * libc: questions of a program about the machine: names of hosts, the CPU time in /proc/stat, and
+ * random numbers.
  */
 #include <netdb.h>
 #include <stdio.h>
@@ -12,9 +12,9 @@
 #include "verbs-sim/calls/call.h"
 #include "verbs-sim/calls/libc.h"
 
-/* ---- Names: one of several addresses is written as these, with + between them ---- */
+/* ---- Names: a name with several addresses is these, with + between them ---- */
 
-/* The addresses of `rest` behind those of *list. freeaddrinfo(3) frees each entry for itself. */
+/* Appends the addresses of `rest` to *list. freeaddrinfo(3) frees each entry by itself. */
 static int append(struct addrinfo **list, const char *rest, const char *service,
 		  const struct addrinfo *hints)
 {
@@ -46,8 +46,8 @@ EXPORTED int getaddrinfo(const char *restrict node, const char *restrict service
 /*
  * ---- /proc/stat ----
  *
- * The machine has two processors, and of each simulated second every column of proc(5) gets a part
- * that differs from all others, so that one who confuses them is found out.
+ * The machine has two processors. Each column of proc(5) gets a different part of each simulated
+ * second, so that a test notices a program that confuses two columns.
  */
 
 #define PROCESSORS 2
@@ -93,7 +93,7 @@ EXPORTED long sysconf(int name)
 
 /* ---- Random numbers ---- */
 
-/* A number of the seed's, as from the kernel's generator. */
+/* Returns a random number from the seed, in place of the kernel's generator. */
 EXPORTED ssize_t getrandom(void *buf, size_t buflen, unsigned int flags)
 {
 	uint8_t *byte = buf;

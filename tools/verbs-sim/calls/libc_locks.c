@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * libc: mutexes, streams, read-write locks and spin locks. A lock is tried, and whoever does not get
- * it sleeps in the simulation until it is given back. So ThreadSanitizer sees each lock being taken
- * and given back.
+ * libc: mutexes, streams, read-write locks and spin locks. A thread tries the lock, and if it does
+ * not get it, sleeps in the simulation until the lock is given back. So ThreadSanitizer sees each
+ * lock being taken and given back.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -208,7 +208,7 @@ EXPORTED int pthread_spin_lock(pthread_spinlock_t *lock)
 	return ret;
 }
 
-/* Whoever does not get it may try again at once. */
+/* A thread that does not get the lock may try again at once. */
 EXPORTED int pthread_spin_trylock(pthread_spinlock_t *lock)
 {
 	int ret;
@@ -240,7 +240,7 @@ EXPORTED int pthread_spin_unlock(pthread_spinlock_t *lock)
 /*
  * ---- Mutexes of C11 ----
  *
- * In the C library they are those of POSIX, with other names for what is returned; see also
+ * In the C library they are those of POSIX, with other names for the results; see also
  * libc_conditions.c and libc_threads.c.
  */
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * libc: what the program itself allocates, not a library of it: memory, and what it needs of the
- * kernel as it begins. Such a call is counted, but is no place where another thread may go on. What
- * is allocated at a time, also by libraries, is counted apart.
+ * libc: allocations of the program itself, not of its libraries, and its calls of the kernel as it
+ * begins. Such a call is counted, but no other thread may go on at it. The memory that program and
+ * libraries hold is counted apart.
  */
 #include <errno.h>
 #include <link.h>
@@ -14,9 +14,9 @@
 #include "verbs-sim/calls/call.h"
 #include "verbs-sim/calls/libc.h"
 
-static uintptr_t code_begin, code_end; /* of the program */
+static uintptr_t code_begin, code_end; /* the program's code */
 
-/* The first object is the program. */
+/* Notes the code of the first object, which is the program. */
 static int note_code(struct dl_phdr_info *info, size_t size, void *unneeded)
 {
 	int i;
@@ -69,7 +69,7 @@ bool sim_fails_of_program(const char *name, int way, const void *caller)
 
 #define FAILS(name) sim_fails_of_program(SIM_NAME(name), ENOMEM, __builtin_return_address(0))
 
-/* ---- What is allocated, for steps: by whomever, since the program has joined the run ---- */
+/* ---- Held memory, for steps: all that was allocated since the program has joined the run ---- */
 
 static int64_t blocks, bytes;
 static bool counting; /* AddressSanitizer must have begun, too */
@@ -143,7 +143,7 @@ EXPORTED int posix_memalign(void **memory, size_t alignment, size_t size)
 	return ret;
 }
 
-/* dlsym(3) frees the text of an earlier error before it does anything else: that is for the caller. */
+/* dlsym(3) first frees the text of an earlier error: for the caller, not for the simulation. */
 static void really_free(void *memory)
 {
 	static void (*real)(void *);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * libc: poll, select and epoll. The kernel says what is ready, as the descriptors of channels show
- * what is in their queues; only the waiting is simulated.
+ * libc: poll, select and epoll. The kernel says which descriptors are ready, because those of
+ * channels show whether their queues have events; only the waiting is simulated.
  */
 #include <errno.h>
 #include <poll.h>
@@ -25,7 +25,7 @@ static uint64_t deadline_of(const struct timespec *timeout)
 
 /* ---- poll ---- */
 
-/* As poll(2) without waiting. */
+/* Does as poll(2), without waiting. */
 static int look(struct pollfd *fds, nfds_t nfds)
 {
 	sim_show_descriptors();
@@ -85,8 +85,8 @@ static bool asks_to_print(const struct pollfd *fds, nfds_t nfds)
 }
 
 /*
- * A program that asks for what is ready, without waiting, may do so in a loop. One that is about to
- * print may hold the lock of a stream: see libc_files.c.
+ * A program that polls without waiting may do so in a loop. One that is about to print may hold the
+ * lock of a stream: see libc_files.c.
  */
 static int poll_until(struct pollfd *fds, nfds_t nfds, uint64_t deadline_ns)
 {
@@ -146,7 +146,7 @@ struct sets {
 	fd_set *sets[3], wanted[3];
 };
 
-/* select(2) overwrites what it was given, so that each look begins with a copy. */
+/* select(2) overwrites its arguments, so each look begins with a copy. */
 static int look_at_sets(int nfds, struct sets *sets)
 {
 	struct timeval none = { 0, 0 };

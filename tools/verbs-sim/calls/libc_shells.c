@@ -50,7 +50,7 @@ EXPORTED int system(const char *command)
 	return status;
 }
 
-/* A stream of the C library would wait for the pipe in real time: this one calls our functions. */
+/* A stream of the C library would wait for the pipe in real time, so this one calls our functions. */
 struct shell {
 	LIST_ENTRY(shell) link;
 	FILE *stream;

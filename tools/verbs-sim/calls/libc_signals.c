@@ -23,14 +23,14 @@ EXPORTED int sigsuspend(const sigset_t *mask)
 	sigpending(&pending);
 	for (number = 1; number <= 64; number++)
 		runs |= sigismember(&pending, number) > 0 && !sigismember(mask, number);
-	sim_swap_mask(mask, &saved); /* the handlers of those that are pending run here */
+	sim_swap_mask(mask, &saved); /* handlers of pending signals run here */
 	while (!runs)
 		runs = sim_block(sim_me, SIM_FOREVER);
 	sim_restore_mask(mask, &saved);
 	return sim_fail(EINTR);
 }
 
-/* A signal that a thread blocks is pending for the process as soon as its main thread has run. */
+/* A blocked signal is pending for the process as soon as its main thread has run. */
 static int wait_for_signal(const sigset_t *set, siginfo_t *info, uint64_t deadline_ns)
 {
 	static const struct timespec now;
@@ -77,7 +77,7 @@ EXPORTED int sigwait(const sigset_t *restrict set, int *restrict number)
 
 /* ---- Signals to others ---- */
 
-/* The newest: a run with many programs may use a number again. */
+/* Finds the newest program with this pid: a run with many programs may use a pid again. */
 static struct sim_program *find_program(pid_t pid)
 {
 	int i = sim_world->n_programs - 1;
@@ -87,7 +87,7 @@ static struct sim_program *find_program(pid_t pid)
 	return i < 0 ? NULL : &sim_world->programs[i];
 }
 
-/* A program of this run gets the signal in its turn, as otherwise the system would decide when. */
+/* A program of this run gets the signal in its turn, because otherwise the system decides when. */
 EXPORTED int kill(pid_t pid, int number)
 {
 	bool waits = number > 0 && number <= 64 && number != SIGKILL && number != SIGSTOP &&

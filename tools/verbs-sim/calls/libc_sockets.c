@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * libc: TCP sockets, and UDP sockets that are not written to. Each is a UNIX-domain socket with a
- * name of this run in place of an address: data arrive at once, any address is one of this host,
- * and runs beside each other do not share their ports.
+ * libc: TCP sockets, and UDP sockets that are not written to. Each is a UNIX-domain socket whose
+ * name is the run's and has the address: data arrive at once, any address is one of this host, and
+ * simultaneous runs do not share ports.
  */
 #include <errno.h>
 #include <poll.h>
@@ -20,9 +20,9 @@
 
 struct ends {
 	struct sockaddr_storage own, peer;
-	bool datagrams; /* of UDP, which only asks by which address it would send */
-	bool reset;     /* something was written for a peer that was gone */
-	bool v6_only;   /* an IPv6 one that leaves IPv4 to others */
+	bool datagrams; /* a UDP socket, which only asks by which address it would send */
+	bool reset;     /* data was written for a peer that was gone */
+	bool v6_only;   /* an IPv6 socket that leaves IPv4 to others */
 };
 
 /* Sockets by descriptor; `own` has no family if the descriptor is not one of these sockets. */
@@ -78,7 +78,7 @@ EXPORTED int socket(int domain, int type, int protocol)
 	return fd;
 }
 
-/* Another one, of IPv4, has this port of all addresses, which this one of IPv6 wants, too. */
+/* Returns true if an IPv4 socket has this port of all addresses, which this IPv6 one wants, too. */
 static bool is_taken(struct ends *ends)
 {
 	int fd = REAL(socket)(AF_UNIX, SOCK_STREAM, 0), ret;
@@ -91,7 +91,7 @@ static bool is_taken(struct ends *ends)
 	return ret < 0;
 }
 
-/* The family of an IPv6 listener that leaves IPv4 to others: no IPv4 client connects to it. */
+/* Family in the name of an IPv6 listener that leaves IPv4 to others: no IPv4 client finds it. */
 #define V6_ONLY AF_UNSPEC
 
 EXPORTED int bind(int fd, const struct sockaddr *address, socklen_t length)
@@ -114,7 +114,7 @@ EXPORTED int bind(int fd, const struct sockaddr *address, socklen_t length)
 	return REAL(bind)(fd, (struct sockaddr *)&name, length);
 }
 
-/* Connects to the listener of the peer's family, or to an IPv6 one, which may take both. */
+/* Connects to the listener of the peer's family, or to an IPv6 listener, which may take both. */
 static int connect_to_listener(int fd, struct ends *ends)
 {
 	int other = ends->peer.ss_family == AF_INET ? AF_INET6 : V6_ONLY, ret;
@@ -164,7 +164,7 @@ static void copy_out(const struct sockaddr_storage *from, struct sockaddr *to, s
 	*length = size;
 }
 
-/* A socket of IPv6 shows an address of IPv4 as one of its own. */
+/* An IPv6 socket shows an IPv4 address as a mapped one. */
 static void map(struct sockaddr_storage *address)
 {
 	union ibv_gid gid = sim_gid_of(address);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * libc: syscall(2), by which the libraries of C++ and Rust call futex(2), and sleep.
+ * libc: syscall(2), by which the libraries of C++ and Rust call futex(2) and sleep.
  *
  * A wait for a futex may return 0 for no reason, as the man page says. A futex that processes share
  * has two addresses: so a wait for it returns when its value has changed.

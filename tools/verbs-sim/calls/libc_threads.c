@@ -23,7 +23,7 @@ struct start {
 	struct sim_thread *thread;
 };
 
-/* Threads of this program that were not joined, to find one by its id. */
+/* Threads of this program that were not joined, to find a thread by its id. */
 struct known {
 	LIST_ENTRY(known) link;
 	pthread_t id;
@@ -40,7 +40,7 @@ static struct {
 	pid_t id[SIM_MOST_THREADS];
 } leaving;
 
-/* Also if the thread ends by pthread_exit(3). */
+/* Runs also if the thread ends by pthread_exit(3). */
 static void end(void *unneeded)
 {
 	(void)unneeded;
@@ -50,9 +50,9 @@ static void end(void *unneeded)
 }
 
 /*
- * Waits until the kernel has forgotten those threads: whether a new thread finds a stack to use
- * again, and so what the heap holds, depended on real time. A destructor that waits for a thread
- * of the simulation ends this after two real seconds.
+ * Waits until the kernel has forgotten those threads. Otherwise real time would decide whether a
+ * new thread finds a stack to use again, and so what the heap holds. A destructor that waits for a
+ * thread of the simulation ends this after two real seconds.
  */
 static void await_leaving(void)
 {
@@ -93,7 +93,7 @@ static void remember(pthread_t id, struct sim_thread *thread)
 	LIST_INSERT_HEAD(&known, one, link);
 }
 
-/* The thread sleeps until it exists: a library that replaces mmap(2) makes calls in between. */
+/* The caller sleeps until the thread exists: a library that replaces mmap(2) makes calls in between. */
 static struct sim_thread *new_thread(void)
 {
 	struct sim_thread *thread = sim_new_thread(sim_me->program, SIM_THREAD_ASLEEP);

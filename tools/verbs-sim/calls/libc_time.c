@@ -14,8 +14,8 @@
 #include "verbs-sim/device/device.h"
 
 #define CLOCK_NS    20  /* the least cost of reading a clock, */
-#define CLOCK_PART  256 /* or this part of the time that was spent so */
-#define SYSTEM_PART 4   /* this part of a program's CPU time is the system's */
+#define CLOCK_PART  256 /* or this part of the time spent on looks at it, if more */
+#define SYSTEM_PART 4   /* one in this many ns of a program's CPU time is the system's */
 
 static struct timespec timespec_of(uint64_t ns)
 {
@@ -47,8 +47,8 @@ uint64_t sim_deadline_at(const struct timespec *time)
 }
 
 /*
- * A program that does nothing but look at the clock waits for something in memory, or for a time;
- * it gets there in few looks.
+ * A program that does nothing but look at the clock waits for a change in memory, or for a time: a
+ * few looks suffice to reach it.
  */
 static void look_at_clock(void)
 {
@@ -135,7 +135,7 @@ EXPORTED int getrusage(__rusage_who_t who, struct rusage *usage)
 /* Returns 0, or EINTR. */
 static int block_until(uint64_t deadline_ns)
 {
-	static const char nothing; /* that anyone would wake */
+	static const char nothing; /* nobody wakes this address */
 
 	while (sim_world->now_ns < deadline_ns) {
 		if (sim_block(&nothing, deadline_ns))
@@ -196,7 +196,7 @@ EXPORTED unsigned int sleep(unsigned int seconds)
 
 /* ---- Alarms ---- */
 
-/* The program's one timer, which alarm(2) and setitimer(2) share: how long until it expires; 0: never. */
+/* Returns how long until the timer that alarm(2) and setitimer(2) share expires; 0: never. */
 static uint64_t alarm_left_ns(void)
 {
 	const struct sim_task *task = &sim_me->program->alarm;
@@ -206,7 +206,7 @@ static uint64_t alarm_left_ns(void)
 	return task->due.ns > sim_world->now_ns ? task->due.ns - sim_world->now_ns : 1;
 }
 
-/* 0: it does not expire, or only once. */
+/* Sets that timer. 0: it does not expire, or only once. */
 static void set_alarm(uint64_t ns, uint64_t interval_ns)
 {
 	struct sim_program *program = sim_me->program;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The process: how it joins the world before its main begins, and what it may not do.
+ * The process: joining the world before main begins, and the calls that a program may not make.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -45,7 +45,7 @@ static void map_world(const char *path)
 	REAL(close)(fd);
 }
 
-/* Others copy from and to its memory, for which a kernel with Yama wants its consent. */
+/* Other programs copy from and to this one's memory, for which a kernel with Yama wants its consent. */
 static void let_others_copy(void)
 {
 #ifdef PR_SET_PTRACER
@@ -64,7 +64,7 @@ static void leave(void)
 	sim_me = NULL;
 }
 
-/* After an execve(2), which ends all threads but one. */
+/* Called after an execve(2), which ends all threads but one. */
 static void join_again(struct sim_program *program)
 {
 	struct sim_thread *thread = sim_world->threads;
@@ -80,7 +80,7 @@ static void join_again(struct sim_program *program)
 }
 
 /*
- * The first thread of the program waits for its turn; after an execve(2) of its own it has it
+ * The first thread of the program waits for its turn; after an execve(2) it has the turn
  * already.
  */
 static void join(struct sim_program *program, bool spawned)
@@ -94,7 +94,7 @@ static void join(struct sim_program *program, bool spawned)
 		return;
 	}
 	program->pid = getpid();
-	if (sim_world->steps) /* stdout is a file, in which a step is to see each line */
+	if (sim_world->steps) /* stdout is a file, and a step has to see each line there */
 		setvbuf(stdout, NULL, _IOLBF, 0);
 	if (spawned) { /* a program that this one executes itself is not spawned */
 		snprintf(number, sizeof(number), "%d", program->number);
@@ -127,11 +127,11 @@ __attribute__((constructor)) static void join_world(void)
 }
 
 /*
- * ---- What it may not do ----
+ * ---- Calls that a program may not make ----
  *
  * Calls that may block, and that are not simulated: the run ends, and names them. Outside a simulated
- * thread they are what they were. The arguments of each fit into registers, whatever their types are,
- * so that one form serves all. Here each has a name of its own, as headers declare some of them.
+ * thread they do as before. The arguments of each fit into registers, whatever their types are, so one
+ * form serves all. Each function has another name here, because headers declare some of them.
  */
 
 #define UNKNOWN(name)                                                                       \

@@ -15,8 +15,8 @@ static uint64_t bit_of(int number)
 }
 
 /*
- * The kernel's own SIGCHLD comes when a child has really ended, at a moment that nobody decides. So
- * the program's handler runs only for the one that it is sent in its turn.
+ * The kernel's own SIGCHLD comes when a child has really ended, at a moment that the seed does not
+ * decide. So the program's handler runs only for the SIGCHLD that it is sent in its turn.
  */
 static struct sigaction on_child;
 
@@ -62,14 +62,14 @@ EXPORTED sighandler_t signal(int number, sighandler_t handler)
 	return sigaction(number, &action, &before) ? SIG_ERR : before.sa_handler;
 }
 
-static __thread bool restarts; /* all handlers that have run last had SA_RESTART */
+static __thread bool restarts; /* all handlers of the last sim_run_handlers had SA_RESTART */
 
-/* Returns true if a handler of the program's has run. */
+/* Raises the signal. Returns true if a handler of the program has run. */
 static bool run_one(int number)
 {
 	struct sigaction action = { .sa_flags = 0 };
 
-	if (sim_me->blocked_signals & bit_of(number)) { /* for signalfd(2), or later */
+	if (sim_me->blocked_signals & bit_of(number)) { /* pending for signalfd(2), or for later */
 		REAL(kill)(getpid(), number);
 		sim_wake_descriptor(sim_me->program, sim_any_file);
 		return false;
@@ -80,7 +80,7 @@ static bool run_one(int number)
 	return action.sa_handler != SIG_IGN && action.sa_handler != SIG_DFL;
 }
 
-/* A handler may make calls, also while the thread is in one. */
+/* A handler may make calls, even while the thread is in one. */
 bool sim_run_handlers(void)
 {
 	int number, inside = sim_inside, in_verb = sim_in_verb;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * See libc.h. A timer of the thread's CPU time sends it SIGVTALRM, whose handler gives the turn away.
- * Contract: the handler does nothing while the thread is in a library, which may hold a lock.
+ * Contract: the handler does nothing while the thread is in a library, because that may hold a lock.
  */
 #include <signal.h>
 #include <time.h>
@@ -12,12 +12,12 @@
 #include "verbs-sim/calls/libc.h"
 
 #define PERIOD_NS \
-	1000000 /* of CPU time, which the kernel rounds up to its tick of some milliseconds */
+	1000000 /* CPU time, which the kernel rounds up to its tick of some milliseconds */
 #define LOOP_BYTES  128
-#define KNOWN_TICKS 1           /* without a call between them, in a loop that was found before, */
-#define NEW_TICKS   25          /* and in another, which may compute: a tenth of a second */
-#define SLEEP_NS    1000000     /* simulated, unless a peer writes; twice as long the next time, */
-#define MOST_NS     60000000000 /* up to this */
+#define KNOWN_TICKS 1           /* ticks without a call, in a loop that was found before */
+#define NEW_TICKS   25          /* ticks in a new one, which may compute: a tenth of a second */
+#define SLEEP_NS    1000000     /* simulated, unless a peer writes; doubled each time */
+#define MOST_NS     60000000000 /* the limit of that */
 
 __thread int sim_locked_streams;
 
@@ -37,7 +37,7 @@ static uintptr_t place_of(const ucontext_t *context)
 
 /*
  * A program that computes must not be taken for one that spins: it would lose its turn on a slow
- * machine, and keep it on another.
+ * machine, and keep it on a fast one.
  */
 static bool spins(uintptr_t place)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The output of --trace: calls and commands, and what each has found; and which calls are counted.
+ * The output of --trace: calls and commands, and their results; and the list of counted calls.
  * See call.h.
  */
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 
 __thread int sim_inside, sim_in_verb;
 
-/* In one write(2): it must not use the program's streams. */
+/* Prints by one write(2): the trace must not use the program's streams. */
 static void trace(const char *mark, const char *text)
 {
 	char line[200];

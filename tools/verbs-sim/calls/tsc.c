@@ -17,12 +17,12 @@
 #include <ucontext.h>
 #include <x86intrin.h>
 
-#define VDSO_BYTES 16384 /* no vDSO is larger */
+#define VDSO_BYTES 16384 /* more than any vDSO has */
 
 static struct sigaction before;
 static bool tries, traps;
 
-/* The length in bytes of the instruction, if it reads the counter, else 0. */
+/* Returns the length in bytes of the instruction, if it reads the counter, else 0. */
 static size_t length_of(const uint8_t *code)
 {
 	if (code[0] == 0x0f && code[1] == 0x31)
@@ -49,8 +49,8 @@ static uint64_t true_counter(void)
 }
 
 /*
- * A program that only reads the counter waits for a time, and gets there in few reads, as with
- * other clocks. One that does something between two reads may measure it: a read takes as little as
+ * A program that only reads the counter waits for a time, and a few reads reach it, as with other
+ * clocks. A program that works between two reads may measure that: then a read takes as little as
  * possible.
  */
 static uint64_t simulated_counter(void)
@@ -66,7 +66,7 @@ static uint64_t simulated_counter(void)
 	return sim_ns_of(&now);
 }
 
-/* Also called in the handler, which must not look up a function for the first time. */
+/* The handler calls this, too, and must not look up a function for the first time. */
 static int set_handler(const struct sigaction *action, struct sigaction *old)
 {
 	return REAL(sigaction)(SIGSEGV, action, old);
@@ -76,13 +76,13 @@ static void on_sigsegv(int number, siginfo_t *info, void *context)
 {
 	greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
 	const uint8_t *code = (const uint8_t *)registers[REG_RIP];
-	/* The kernel tells no address for an instruction that is not allowed, and has read it. */
+	/* For a forbidden instruction the kernel gives no address, and has been able to read it. */
 	size_t length = info->si_code == SI_KERNEL ? length_of(code) : 0;
 	uint64_t ticks;
 
 	(void)number;
 	if (!length) {
-		/* The instruction raises the signal again, for the handler that it belongs to. */
+		/* Returning lets the instruction raise the signal again, for its own handler. */
 		set_handler(&before, NULL);
 		return;
 	}
@@ -107,7 +107,7 @@ static bool trap_counter(void)
 	__rdtsc();
 	tries = false;
 	if (!traps)
-		prctl(PR_SET_TSC, PR_TSC_ENABLE); /* it may trap later, in another program */
+		prctl(PR_SET_TSC, PR_TSC_ENABLE); /* it may trap in the next program */
 	return traps;
 }
 
@@ -142,8 +142,8 @@ void sim_show_tsc(bool shown)
 #endif
 
 /*
- * On x86-64 these bytes may be a part of other instructions: 700 times in 74 MB of Debian's programs. So
- * this is good enough for a warning, but not to put something in the instruction's place.
+ * On x86-64 these bytes may be a part of other instructions: 700 times in 74 MB of Debian's
+ * programs. So this suffices for a warning, but not to replace the instruction.
  */
 static bool may_read_counter(void)
 {

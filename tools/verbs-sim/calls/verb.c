@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Calls of the program to libibverbs and librdmacm, in front of the library. See verb.h.
+ * Calls of the program to libibverbs and librdmacm, before they reach the library. See verb.h.
  */
 #include <stdarg.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 struct ibv_cq_ex sim_kept_cq_ex;
 struct ibv_qp_ex sim_kept_qp_ex;
 
-/* A library that the program opens itself is not among those that follow ours. */
+/* RTLD_NEXT does not find a library that the program opens itself. */
 void *sim_real_verb(const char *name, const char *version)
 {
 	const char *library = strncmp(version, "IB", 2) ? "librdmacm.so.1" : "libibverbs.so.1";
@@ -27,7 +27,7 @@ void *sim_real_verb(const char *name, const char *version)
 	return real;
 }
 
-/* Names of the linker, which puts what SIM_NAME has written between them. */
+/* Symbols of the linker: between them are the names that SIM_NAME has written. */
 extern const char __start_sim_names[] __attribute__((visibility("hidden")));
 extern const char __stop_sim_names[] __attribute__((visibility("hidden")));
 
@@ -50,7 +50,7 @@ bool sim_sees_call(void)
 	return sim_me && !sim_in_verb && !sim_inside;
 }
 
-/* librdmacm calls libibverbs, also for a program that calls it by dlsym(3), so that we do not see that. */
+/* librdmacm calls libibverbs, also for a program that calls librdmacm by dlsym(3), unseen by us. */
 static bool is_of_librdmacm(const void *caller)
 {
 	Dl_info info;
@@ -85,7 +85,7 @@ void sim_end_verb(bool failed)
 
 	if (--sim_in_verb || !sim_me || !failed)
 		return;
-	if (saved != EAGAIN || !strstr(sim_me->call, "_event")) /* it has only found none */
+	if (saved != EAGAIN || !strstr(sim_me->call, "_event")) /* not a failure: there was none */
 		sim_cover("failed %s", sim_me->call);
 	sim_trace("%s", strerrorname_np(saved) ? strerrorname_np(saved) : "failed");
 	errno = saved;
@@ -114,7 +114,7 @@ struct sim_kept *sim_kept_of(const struct ibv_context *context)
 	return &find(context)->kept;
 }
 
-/* A context may be where another was, which has been closed. */
+/* A new context may have the address of one that was closed. */
 void sim_install_context(struct ibv_context *context)
 {
 	struct verbs_context *verbs = verbs_get_ctx(context);

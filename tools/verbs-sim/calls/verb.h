@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The common part of the functions in front of the libraries' own: each sees a call of the program,
- * makes it fail if --fail names it, and otherwise calls the library. wrappers.py writes them.
+ * The common part of the functions that stand before the libraries' own: each sees a call of the
+ * program, makes it fail if --fail names it, and otherwise calls the library. wrappers.py writes them.
  *
- * Contract: only a call of the program itself is seen, and not what a library calls to carry it out.
- * Most calls are not counted, as what they ask the kernel is. A call that moves data, such as a post or
- * a poll, is counted, and what it asks the kernel is not, as some of these calls ask nothing.
+ * Contract: they see only calls of the program itself, not those by which a library carries one out.
+ * Most calls are not counted; the commands that they give the kernel are. A call that moves data, such
+ * as a post or a poll, is counted, and its commands are not, because some of these calls give none.
  */
 #ifndef VERBS_SIM_CALLS_VERB_H
 #define VERBS_SIM_CALLS_VERB_H
@@ -13,7 +13,7 @@
 
 #include "verbs-sim/calls/call.h"
 
-/* The library's own function of this version, the type of which is that of ours. */
+/* The library's own function of this version, with the type of ours. */
 #define REAL_VERB(name, version)                                                     \
 	({                                                                           \
 		static __typeof__(&name) sim_real;                                   \
@@ -24,17 +24,17 @@
 void *sim_real_verb(const char *name, const char *version);
 
 /*
- * Begins a call that is not counted, with the errno value with which it fails if --fail names none (0:
- * it cannot fail), where it comes from, and what --trace shows of it. Returns 0, or the errno value with
- * which it is to fail now, which is in errno, too; then the call has ended.
+ * Begins a call that is not counted, with the errno value of its failure if --fail names none (0:
+ * it cannot fail), the place it comes from, and the text for --trace. Returns 0, or the errno value
+ * with which it is to fail now, which is in errno, too; then the call has ended.
  */
 int sim_begin_verb(const char *name, int usual, const void *caller, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 void sim_end_verb(bool failed);
 
 /*
- * The functions that were in the tables of a context, before ours. Those of extended queues are the same
- * for all: only soft-RoCE has any.
+ * The functions that ours have replaced in the tables of a context. Those of extended queues are
+ * the same for all: only soft-RoCE has any.
  */
 struct sim_kept {
 	struct ibv_context_ops ops;
@@ -56,7 +56,7 @@ void install_cq_ex(struct ibv_cq_ex *table, struct ibv_cq_ex *kept);
 void install_qp_ex(struct ibv_qp_ex *table, struct ibv_qp_ex *kept);
 
 /*
- * A post: each request of a chain is a call, and those in front of the one that is to fail are
+ * A post: each request of a chain is a call, and the requests before the one that is to fail are
  * posted.
  */
 #define POSTS(verb, queue, request, member)                              \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The addresses of endpoints: ports, devices, and what an address leads to. See cm.h.
+ * The addresses of endpoints: ports, devices, and routes. See cm.h.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -82,8 +82,8 @@ int sim_bind_address(struct sim_endpoint *endpoint, const struct sockaddr *addre
 }
 
 /*
- * The device by which an endpoint reaches its destination: for a loopback address rdma_cm takes the
- * first one, as measured: on soft-iWARP the address is refused, and on soft-RoCE the route.
+ * Finds the device by which an endpoint reaches its destination. For a loopback address rdma_cm takes
+ * the first device, as measured: soft-iWARP then refuses the address, and soft-RoCE the route.
  */
 static int find_device(struct sim_endpoint *endpoint)
 {
@@ -113,12 +113,12 @@ int sim_resolve_address(struct sim_endpoint *endpoint, const struct sockaddr *so
 		ret = find_device(endpoint);
 	if (ret)
 		return ret;
-	/* An id without a device is not told that it is removed: first it gets one. */
+	/* An id without a device hears of no removal, so it gets one first. */
 	if (sim_me->instead && sim_me->instead->value == RDMA_CM_EVENT_DEVICE_REMOVAL)
 		sim_tell(endpoint, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
 	if (sim_inject_event(endpoint))
 		return 0;
-	if (!endpoint->device) /* librdmacm needs one */
+	if (!endpoint->device) /* librdmacm needs a device */
 		sim_tell(endpoint, RDMA_CM_EVENT_ADDR_ERROR, -ENODEV);
 	else
 		sim_tell(endpoint, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
@@ -126,8 +126,8 @@ int sim_resolve_address(struct sim_endpoint *endpoint, const struct sockaddr *so
 }
 
 /*
- * As cma.c takes the packet life time from the option, and cm_ack_timeout in cm.c makes a timeout of
- * that again, which leaves time for the device's own delay.
+ * The kernel's cma.c makes a packet life time of the option, and cm_ack_timeout in cm.c makes that
+ * a timeout again, with time for the device's own delay.
  */
 static void set_path_timeout(struct sim_endpoint *endpoint)
 {
@@ -155,7 +155,7 @@ int sim_find_route(struct sim_endpoint *endpoint)
 	return 0;
 }
 
-/* Bytes of the value of an option; 0: there is no such option. */
+/* Returns the bytes of an option's value; 0: there is no such option. */
 static size_t length_of_option(int level, int optname)
 {
 	if (level != RDMA_OPTION_ID)

@@ -58,7 +58,7 @@ static int last_attributes(const struct sim_endpoint *endpoint, struct ibv_qp_at
 	       IBV_QP_MAX_QP_RD_ATOMIC;
 }
 
-/* soft-iWARP's driver has no other states, and nothing to add. */
+/* soft-iWARP's driver has no other states, and adds nothing. */
 static int iwarp_attributes(struct ibv_qp_attr *attr)
 {
 	if (attr->qp_state == IBV_QPS_RTS)

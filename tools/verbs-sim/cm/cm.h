@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The simulated connection manager: what the kernel keeps of each rdma_cm_id, and the messages
- * between them.
+ * The simulated connection manager: the kernel's part of each rdma_cm_id, and the messages between
+ * them.
  *
- * Contract: as for tools/verbs-sim/device/device.h. A message is in the inbox of who gets it, so that it
- * arrives although its sender is gone.
+ * Contract: as for tools/verbs-sim/device/device.h. A message is in the inbox of its receiver, so
+ * it arrives even if its sender is gone.
  */
 #ifndef VERBS_SIM_CM_CM_H
 #define VERBS_SIM_CM_CM_H
@@ -15,7 +15,7 @@
 
 #define SIM_MOST_PRIVATE_DATA 256
 
-/* Datagrams: the fixed number of bytes of private data, and why a client is refused. */
+/* Datagrams: the fixed sizes of private data in bytes, and the reasons to refuse a client. */
 #define SIM_DATAGRAM_REQUEST 180
 #define SIM_DATAGRAM_ANSWER  136
 enum {
@@ -27,23 +27,23 @@ enum sim_cm_state {
 	SIM_CM_IDLE,
 	SIM_CM_LISTENING,
 	SIM_CM_CONNECTING, /* has sent a request */
-	SIM_CM_REQUESTED,  /* was made by a request, which is not answered yet */
-	SIM_CM_ACCEPTED,   /* has answered it */
+	SIM_CM_REQUESTED,  /* made by a request that is not answered yet */
+	SIM_CM_ACCEPTED,   /* has accepted the request */
 	SIM_CM_CONNECTED,
 	SIM_CM_LEAVING, /* RoCE: has asked to disconnect */
-	SIM_CM_LEFT,    /* RoCE: the peer has, and was not answered yet */
+	SIM_CM_LEFT,    /* RoCE: the peer has asked, and has no answer yet */
 	SIM_CM_ENDED
 };
 
 enum sim_message_kind {
-	SIM_MESSAGE_REQUEST, /* in the inbox of the client itself: it looks for the listener */
+	SIM_MESSAGE_REQUEST, /* in the client's own inbox, until it looks for the listener */
 	SIM_MESSAGE_REPLY,
-	SIM_MESSAGE_READY, /* RoCE: the client has its reply */
+	SIM_MESSAGE_READY, /* RoCE: the client has got the reply */
 	SIM_MESSAGE_REJECT,
 	SIM_MESSAGE_DISCONNECT,
-	SIM_MESSAGE_DISCONNECTED, /* RoCE: the answer to that */
-	SIM_MESSAGE_ESTABLISHED,  /* iWARP, of the kernel to itself: the server has answered */
-	SIM_MESSAGE_FORGET        /* RoCE, of the kernel to itself */
+	SIM_MESSAGE_DISCONNECTED, /* RoCE: the answer to a disconnect */
+	SIM_MESSAGE_ESTABLISHED,  /* iWARP, from the kernel to itself: the server has answered */
+	SIM_MESSAGE_FORGET        /* RoCE, from the kernel to itself */
 };
 
 /* The contents of a connect, accept or reject message. */
@@ -51,7 +51,7 @@ struct sim_terms {
 	uint8_t data[SIM_MOST_PRIVATE_DATA];
 	uint8_t data_length;
 	uint8_t responder_resources, initiator_depth, retry_count, rnr_retry_count;
-	uint8_t ack_timeout; /* RoCE: that the server takes over; 0: its device's own */
+	uint8_t ack_timeout; /* RoCE: the server takes it over; 0: the server's device's own */
 	uint32_t qp_num;
 };
 
@@ -66,32 +66,32 @@ struct sim_cm_event {
 	struct sim_event head; /* about the endpoint; a request is about its listener */
 	enum rdma_cm_event_type type;
 	int status;
-	struct sim_endpoint *request; /* of a request, the new endpoint */
+	struct sim_endpoint *request; /* for a request, the new endpoint */
 	struct sim_terms terms;
-	struct ibv_ah_attr path; /* of datagrams: where the server, or the group, is */
+	struct ibv_ah_attr path; /* datagrams: to the server, or the group */
 };
 
 struct sim_endpoint {
 	struct sim_object object;
 	struct sim_channel *channel;
-	struct sim_device *device; /* NULL: not known yet, or of a listener all */
+	struct sim_device *device; /* NULL: not known yet, or a listener on all */
 	struct sim_endpoint *peer; /* NULL: none, or it is gone */
 	struct sim_qp *qp;         /* NULL: none, or it is destroyed */
 	enum sim_cm_state state;
 	struct sockaddr_storage source, destination;
 	bool bound, routed, family_only;
-	LIST_ENTRY(sim_endpoint) same_port; /* of those that are bound, and perhaps others */
-	bool datagram;                      /* of RDMA_PS_UDP: nothing is ever connected */
-	bool was_connected;                 /* iWARP: its connection has ended */
-	uint32_t backlog, waiting;          /* of a listener: how many requests may wait, and do */
-	uint8_t ack_timeout;                /* RDMA_OPTION_ID_ACK_TIMEOUT, */
-	bool has_ack_timeout;               /* which was set, */
-	uint8_t path_timeout;     /* and what the request says of it, if it was before the route */
-	struct sim_terms offered; /* what this side said when it connected or accepted, */
-	struct sim_terms wanted;  /* and what the other did */
+	LIST_ENTRY(sim_endpoint) same_port; /* in a list of bound endpoints, by port */
+	bool datagram;                      /* RDMA_PS_UDP: never connected */
+	bool was_connected;                 /* iWARP: the connection has ended */
+	uint32_t backlog, waiting;          /* listener: how many requests may wait, and do */
+	uint8_t ack_timeout;                /* value of RDMA_OPTION_ID_ACK_TIMEOUT */
+	bool has_ack_timeout;               /* the option was set */
+	uint8_t path_timeout;     /* for the request: the option, if set before the route */
+	struct sim_terms offered; /* by this side, when it connected or accepted */
+	struct sim_terms wanted;  /* by the other side */
 	TAILQ_HEAD(sim_messages, sim_message) inbox;
 	struct sim_task deliver;
-	struct sim_task give_up; /* when the kernel does no longer wait for an answer */
+	struct sim_task give_up; /* due when the kernel stops waiting for an answer */
 	bool cut;                /* the peer has gone, and this side cannot know: see sim_is_cut */
 };
 
@@ -102,56 +102,56 @@ struct sim_endpoint *sim_create_endpoint(struct sim_program *program, struct sim
 void sim_move_endpoint(struct sim_endpoint *endpoint, struct sim_channel *to);
 
 /*
- * ---- What a program asks for: addresses.c, requests.c, attributes.c ----
+ * ---- Requests of a program: addresses.c, requests.c, attributes.c ----
  *
  * Each that returns an int returns 0, or the errno value with which the kernel refuses.
  */
 
-/* The access that the kernel grants to the peer of a connected QP. */
+/* Returns the access that the kernel grants to the peer of a connected QP. */
 #define SIM_ALL_ACCESS (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC)
 
 int sim_bind_address(struct sim_endpoint *endpoint, const struct sockaddr *address);
 
-/* `source` may be NULL. An address that no device serves is resolved, too: see sim_find_route. */
+/* Resolves an address, even one that no device serves: see sim_find_route. `source` may be NULL. */
 int sim_resolve_address(struct sim_endpoint *endpoint, const struct sockaddr *source,
 			const struct sockaddr *destination);
 
 /* Unbinds an endpoint from its address, if it has one. */
 void sim_unbind(struct sim_endpoint *endpoint);
 
-/* The listener at the address that a client wants to connect to; NULL: there is none. */
+/* Returns the listener that a client wants to connect to; NULL: there is none. */
 struct sim_endpoint *sim_find_listener(const struct sim_endpoint *client);
 
-/* ENODEV: no device serves the address. */
+/* Finds the route. ENODEV: no device serves the address. */
 int sim_find_route(struct sim_endpoint *endpoint);
 
 /* Sets an option of rdma_set_option(3), whose value has `bytes` bytes. */
 int sim_set_option(struct sim_endpoint *endpoint, int level, int optname, const void *value,
 		   size_t bytes);
 
-/* `backlog` 0 or less: as many as the kernel allows. */
+/* Listens. `backlog` 0 or less: as many as the kernel allows. */
 int sim_listen(struct sim_endpoint *endpoint, int backlog);
 
 int sim_connect(struct sim_endpoint *client, const struct sim_terms *terms);
 int sim_accept(struct sim_endpoint *server, const struct sim_terms *terms);
 int sim_reject(struct sim_endpoint *server, const struct sim_terms *terms);
 
-/* Joins a group of multicast, and says its GID; the endpoint is told when it has. */
+/* Joins a multicast group, and returns its GID; an event tells the endpoint when it has joined. */
 int sim_join(struct sim_endpoint *endpoint, const struct sockaddr *address, union ibv_gid *gid);
 
 /*
- * Fills in the attributes that move the QP of an endpoint into attr->qp_state, and says in `mask`
- * which they are.
+ * Fills in the attributes that move the QP of an endpoint into attr->qp_state, and sets `mask` for
+ * them.
  */
 int sim_init_qp_attr(const struct sim_endpoint *endpoint, struct ibv_qp_attr *attr, int *mask);
 
 /*
- * If --fail wants another event than that which the call leads to, reports that one in its place.
- * Returns true if it has, and the caller then does nothing more.
+ * If --fail wants another event than the one that the call leads to, reports the other. Returns
+ * true if it has; the caller then does nothing more.
  */
 bool sim_inject_event(struct sim_endpoint *endpoint);
 
-/* From now on, until one of the two is destroyed, this endpoint connects this QP. */
+/* Gives this endpoint a QP to connect, until one of the two is destroyed. */
 void sim_give_qp(struct sim_endpoint *endpoint, struct sim_qp *qp);
 
 /* Returns true if nothing reaches the peer of this endpoint, because one of the hosts is silent. */
@@ -168,7 +168,7 @@ void sim_tell_path(struct sim_endpoint *endpoint, enum rdma_cm_event_type type, 
 		   const union ibv_gid *gid);
 
 /*
- * The private data of a message arrive at a program, with their padding: on RoCE, and of datagrams,
+ * Gives a program the private data of a message, with their padding: on RoCE, and for datagrams,
  * there are `least` bytes; 0: as many as were sent.
  */
 void sim_receive_terms(const struct sim_endpoint *endpoint, struct sim_terms *terms, uint8_t least);
@@ -177,7 +177,7 @@ void sim_receive_terms(const struct sim_endpoint *endpoint, struct sim_terms *te
 void sim_send(struct sim_endpoint *to, enum sim_message_kind kind, int status,
 	      const struct sim_terms *terms);
 
-/* The next message in its inbox has arrived. */
+/* Handles the next message in the inbox, which has arrived. */
 void sim_deliver(struct sim_endpoint *endpoint);
 
 /* Sets the attributes of a QP that follow from what both sides have sent. */
@@ -195,22 +195,22 @@ void sim_connect_qp(struct sim_endpoint *endpoint);
  */
 void sim_take_request(struct sim_cm_event *event, void *user);
 
-/* The client has its reply: on RoCE its QP, if it has one, is only now ready. */
+/* Gives the client its reply: on RoCE only this makes the QP, if there is one, ready. */
 void sim_take_reply(struct sim_endpoint *endpoint);
 
 /* Tells the client of a request that it is refused; `terms` may be NULL. */
 void sim_refuse(struct sim_endpoint *server, const struct sim_terms *terms);
 
-/* The two ends forget each other. */
+/* Makes the two ends forget each other. */
 void sim_part(struct sim_endpoint *endpoint);
 
-/* Returns 0, or EINVAL if there is no connection to end. */
+/* Disconnects. Returns 0, or EINVAL if there is no connection to end. */
 int sim_disconnect(struct sim_endpoint *endpoint);
 
-/* RoCE: both sides know that the connection has ended; the kernel forgets it later. */
+/* RoCE: to be called when both sides know of the end; the kernel forgets the connection later. */
 void sim_end_connection(struct sim_endpoint *endpoint);
 
-/* iWARP: the connection breaks. `endpoint` may be NULL. */
+/* iWARP: breaks the connection. `endpoint` may be NULL. */
 void sim_lose_connection(struct sim_endpoint *endpoint);
 
 /*
@@ -219,12 +219,12 @@ void sim_lose_connection(struct sim_endpoint *endpoint);
  */
 void sim_break_off(struct sim_endpoint *endpoint, enum rdma_cm_event_type type, int status);
 
-/* The endpoint is destroyed; its peer is told. */
+/* Destroys the endpoint, and tells its peer. */
 void sim_destroy_endpoint(struct sim_endpoint *endpoint);
 
 /*
- * The kernel ends what is left of a channel's endpoints when it is closed; the program has forgotten
- * them.
+ * When a channel is closed, the kernel ends the endpoints that it still has; the program has
+ * forgotten them.
  */
 void sim_destroy_endpoints_of(const struct sim_channel *channel);
 
@@ -234,7 +234,7 @@ void sim_destroy_endpoints_of(const struct sim_channel *channel);
  */
 bool sim_same_address(const struct sim_endpoint *listener, const struct sockaddr_storage *address);
 
-/* The traits of the endpoint's device or, while it has none, of the first device. */
+/* Returns the traits of the endpoint's device or, while it has none, of the first device. */
 const struct sim_traits *sim_cm_traits(const struct sim_endpoint *endpoint);
 in_port_t *sim_port_of(struct sockaddr_storage *address);
 void sim_copy_address(struct sockaddr_storage *to, const struct sockaddr *from);

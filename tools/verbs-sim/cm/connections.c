@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Connections: how they begin and end, and what each does to the QP. See cm.h.
+ * Connections: how they begin and end, and what that does to the QP. See cm.h.
  */
 #include <errno.h>
 #include <string.h>
@@ -9,8 +9,8 @@
 #include "verbs-sim/core/schedule.h"
 
 /*
- * The retry counts of a QP are what its peer has asked for, except that the client keeps its own
- * retry_count. An event's depths mean the side that gets it: they have been crossed in `wanted`.
+ * The peer has chosen the retry counts of a QP, except that the client keeps its own retry_count.
+ * The depths in an event are those of its receiver: they have been crossed in `wanted`.
  */
 void sim_agree(const struct sim_endpoint *endpoint, struct ibv_qp_attr *attr)
 {
@@ -91,7 +91,7 @@ void sim_end_connection(struct sim_endpoint *endpoint)
 	sim_postpone(&endpoint->deliver, sim_world->now_ns + sim_cm_traits(endpoint)->timewait_ns);
 }
 
-/* Each side tells the other, and the first one hears from the second. */
+/* Each side sends a disconnect, and the first hears of the second's. */
 static int disconnect_roce(struct sim_endpoint *endpoint)
 {
 	bool answers = endpoint->state == SIM_CM_LEFT;
@@ -102,7 +102,7 @@ static int disconnect_roce(struct sim_endpoint *endpoint)
 		return EINVAL;
 	fail_qp_of(endpoint);
 	if (!answers && !has_connection(endpoint))
-		return 0; /* the kernel does not say that it had nobody to tell */
+		return 0; /* the kernel reports no error if there was nobody to tell */
 	if (endpoint->peer)
 		sim_send(endpoint->peer,
 			 answers ? SIM_MESSAGE_DISCONNECTED : SIM_MESSAGE_DISCONNECT, 0, NULL);
@@ -205,7 +205,7 @@ void sim_give_up_waiting(struct sim_endpoint *endpoint)
 	}
 }
 
-/* A listener's requests are refused. */
+/* Refuses a listener's requests. */
 static void drop_requests(struct sim_endpoint *listener)
 {
 	struct sim_event *event, *next;

@@ -6,19 +6,19 @@
 
 #include "verbs-sim/cm/cm.h"
 
-#define ENOTSUPP 524 /* a number of the kernel's own */
+#define ENOTSUPP 524 /* the kernel's own number */
 
 int sim_join(struct sim_endpoint *endpoint, const struct sockaddr *address, union ibv_gid *gid)
 {
 	struct sockaddr_storage group;
 
-	/* The kernel does not let an id join whose route is resolved, or that has been connected. */
+	/* The kernel does not let an id join if its route is resolved, or it has been connected. */
 	if (!endpoint->datagram || !endpoint->device || endpoint->state != SIM_CM_IDLE ||
 	    endpoint->routed)
 		return EINVAL;
 	if (sim_cm_traits(endpoint)->iwarp)
 		return ENOSYS;
-	if (address->sa_family == AF_INET6) /* RoCE v2 has none of these */
+	if (address->sa_family == AF_INET6) /* RoCE v2 has no MLID */
 		return ENOTSUPP;
 	sim_copy_address(&group, address);
 	*gid = sim_gid_of(&group);

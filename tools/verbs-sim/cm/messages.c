@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Messages of the connection manager: what each does where it arrives. See cm.h.
+ * Messages of the connection manager: the effect of each on arrival. See cm.h.
  */
 #include <errno.h>
 
 #include "verbs-sim/cm/cm.h"
 #include "verbs-sim/core/schedule.h"
 
-/* An event's depths mean the side that gets it. */
+/* The depths in an event are those of its receiver. */
 static struct sim_terms crossed(const struct sim_terms *terms)
 {
 	struct sim_terms other = *terms;

@@ -7,12 +7,12 @@
 #include "verbs-sim/cm/cm.h"
 #include "verbs-sim/core/schedule.h"
 
-/* Bytes of private data that a message of RoCE has room for; on iWARP it is as long as it can be. */
+/* Returns the room for private data in a message of RoCE, in bytes; on iWARP, the maximum. */
 #define MOST_TO_CONNECT 56
 #define MOST_TO_ACCEPT  196
 #define MOST_TO_REJECT  148
 
-/* Datagrams: a request that nobody answers is sent 16 times. */
+/* Datagrams: the kernel sends a request that nobody answers 16 times. */
 #define ASKED_IN_VAIN_NS 68000000000
 
 bool sim_inject_event(struct sim_endpoint *endpoint)
@@ -74,7 +74,7 @@ static void request(struct sim_endpoint *client, const struct sim_terms *terms, 
 	sim_schedule(&client->give_up, sim_world->now_ns + wait_ns);
 }
 
-/* Datagrams: asks for the number of the server's QP. Nothing is connected. */
+/* Datagrams: asks for the number of the server's QP. This connects nothing. */
 static int ask(struct sim_endpoint *client, const struct sim_terms *terms)
 {
 	if (sim_cm_traits(client)->iwarp || terms->data_length > SIM_DATAGRAM_REQUEST)

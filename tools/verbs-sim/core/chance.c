@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Recording what chance decides, and repeating it. See chance.h.
+ * Recording the choices that chance makes, and repeating them. See chance.h.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 #include "verbs-sim/core/chance.h"
 
-/* ---- Who makes a choice ---- */
+/* ---- The maker of a choice ---- */
 
 static struct sim_actor *actor_now(void)
 {
@@ -27,7 +27,7 @@ void sim_name_thread(struct sim_thread *thread)
 	thread->actor.name = SIM_NAME_OF(0, thread->program->number, thread->number);
 }
 
-/* Kinds and objects of one program are counted: an address of the world would depend on the others. */
+/* Tasks are numbered by kind within a program: an address of the world would depend on the others. */
 void sim_name_task(struct sim_task *task)
 {
 	int program = SIM_PROGRAM_OF(actor_now()->name);
@@ -80,7 +80,7 @@ void sim_record(const struct sim_choice *choice)
 	sim_world->choices[sim_world->n_choices++] = *choice;
 }
 
-/* Returns the choice that the run is told of this actor's act; NULL: the usual. */
+/* Returns the choice that the run repeats at this actor's act; NULL: the usual one. */
 const struct sim_choice *sim_find_choice(const struct sim_actor *actor, uint32_t which)
 {
 	struct sim_choice key = { .who = actor->name, .act = actor->acts, .which = which };
@@ -110,7 +110,7 @@ uint32_t sim_draw(uint32_t below)
 	return (uint32_t)(((x * 0x2545f4914f6cdd1dull) >> 32) * below >> 32);
 }
 
-/* As far between 0 and `below` as the one that was recorded, should that have been drawn below another. */
+/* Scales a recorded number to `below`, in case it was drawn below another limit. */
 static uint32_t repeat(const struct sim_choice *choice, uint32_t below)
 {
 	if (!choice)
@@ -118,7 +118,7 @@ static uint32_t repeat(const struct sim_choice *choice, uint32_t below)
 	return (uint32_t)((2 * choice->value + 1) * below / (2ull * choice->below));
 }
 
-/* The next number that is drawn, without its value. */
+/* Describes the next number that is drawn, without its value. */
 static struct sim_choice next_number(struct sim_actor *actor, uint32_t below)
 {
 	uint32_t purpose = sim_world->purpose;
@@ -164,7 +164,7 @@ bool sim_rarely(uint32_t of)
 	return true;
 }
 
-/* Not from the generator of choices: a program that repeats some of these gets the same bytes. */
+/* Uses a generator apart from that of choices, so that a run that repeats choices gets the same bytes. */
 uint8_t sim_random_byte(struct sim_program *program)
 {
 	uint64_t x = sim_world->seed * 0x9e3779b97f4a7c15ull +
@@ -190,7 +190,7 @@ static uint32_t draw_for(enum sim_purpose purpose, uint64_t about, uint32_t belo
 }
 
 #define SHORTEST_NS 100u
-#define LENGTHS     11 /* each twice as long as the one before: 100 us at most */
+#define LENGTHS     11 /* delays, each twice as long as the one before: 100 us at most */
 
 uint32_t sim_new_pace_ns(const struct sim_thread *thread)
 {
@@ -198,8 +198,8 @@ uint32_t sim_new_pace_ns(const struct sim_thread *thread)
 }
 
 /*
- * By turns in everything, a run would show each order that depends on two of these as rarely as both
- * are extreme at once. Groce and others, "Swarm testing" (2012): each run has few of what all runs have.
+ * Drawn once for a run: if paces changed within it, an order that depends on two would be as rare
+ * as both are extreme at once. See Groce and others, "Swarm testing" (2012).
  */
 void sim_draw_paces(void)
 {
@@ -211,7 +211,7 @@ void sim_draw_paces(void)
 		sim_world->pace_ns[pace] = SHORTEST_NS << draw_for(SIM_FOR_PACE, pace, LENGTHS);
 }
 
-/* Near the longest that it takes. */
+/* Draws a time near the longest. */
 static uint64_t near_ns(enum sim_purpose purpose, uint64_t about, uint32_t pace_ns)
 {
 	return pace_ns / 2 + draw_for(purpose, about, pace_ns / 2);
@@ -250,7 +250,7 @@ uint32_t sim_new_priority(void)
 	return sim_world->by_priority ? SIM_LOWEST + sim_draw(1u << 30) : 0;
 }
 
-/* ---- How long a thread is held up ---- */
+/* ---- The time that a thread is held up ---- */
 
 void sim_record_hold(uint64_t ns)
 {

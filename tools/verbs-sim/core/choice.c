@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Which threads can run, which of them goes on, and which of the tasks that are due is done: by the
- * strategy of the run, or as it was recorded of another run. See schedule.h.
+ * Choosing the next thread, of those that can run, and the next task, of those that are due: by the
+ * strategy of the run, or as another run recorded. See schedule.h.
  */
 #include "verbs-sim/core/chance.h"
 #include "verbs-sim/core/schedule.h"
@@ -28,7 +28,7 @@ uint64_t sim_ready_since_ns(const struct sim_thread *thread)
 	return thread->state == SIM_THREAD_ASLEEP ? sim_wakes_ns(thread) : thread->ready_ns;
 }
 
-/* Lists those that can run now. Returns how many they are. */
+/* Lists the threads that can run now. Returns their number. */
 static uint32_t list_threads(uint16_t *numbers)
 {
 	uint32_t i, found = 0;
@@ -98,7 +98,7 @@ static void change_priority(void)
 		sim_me->priority = sim_draw(SIM_LOWEST);
 }
 
-/* Finds the first of the greatest priority among those that can run; both NULL: none can. */
+/* Finds the thread or task of the greatest priority that can run; both NULL: none can. */
 static void find_greatest(struct sim_thread **thread, struct sim_task **task)
 {
 	struct sim_task *other;
@@ -121,7 +121,7 @@ static void find_greatest(struct sim_thread **thread, struct sim_task **task)
 
 /* ---- As recorded ---- */
 
-/* Whoever was ready first. The thread that has the turn, before: it goes on until it sleeps. */
+/* The usual choice: the running thread until it sleeps, then whichever was ready first. */
 static struct sim_thread *find_usual_thread(void)
 {
 	struct sim_thread *thread, *first = NULL, *running = sim_world->running;
@@ -145,7 +145,7 @@ static void find_usual(struct sim_thread **thread, struct sim_task **task)
 	*thread = *task ? NULL : find_usual_thread();
 }
 
-/* Returns false if who has this name cannot go on now. */
+/* Returns false if the actor of this name cannot go on now. */
 static bool find_named(uint64_t name, struct sim_thread **thread, struct sim_task **task)
 {
 	uint32_t i;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Tasks and timeouts: a heap of times, and the tasks whose time has come, in the order in which
- * they were scheduled. So nothing is searched among all that waits. See schedule.h.
+ * they were scheduled. So no call searches all that waits. See schedule.h.
  */
 #include "verbs-sim/core/chance.h"
 #include "verbs-sim/core/schedule.h"

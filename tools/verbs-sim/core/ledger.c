@@ -13,10 +13,10 @@
 
 #define SMALLEST 6 /* 64 bytes, a cache line */
 
-/* In front of each block. Its size keeps what follows aligned for any type. */
+/* The header of each block. Its size keeps the block aligned for any type. */
 struct header {
 	uint64_t order;
-	struct header *next; /* of the free ones; of one in use, itself */
+	struct header *next; /* the next free block; in a block in use, the block itself */
 };
 
 static uint64_t order_of(size_t size)
@@ -90,7 +90,7 @@ void *sim_widen(void *array, uint32_t *room)
 }
 
 /*
- * The library's own, which only it sees. Those of a sanitizer would take its accesses to the world
+ * The library's own copies of these functions. A sanitizer's would take its accesses to the world
  * for the program's, and report them as races: ThreadSanitizer does not know of turns.
  */
 void *memcpy(void *restrict to, const void *restrict from, size_t length)

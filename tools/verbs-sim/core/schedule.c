@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Giving the turn to who goes on next, tasks, and sleep. See schedule.h.
+ * Giving the turn to the next thread, tasks, and sleep. See schedule.h.
  */
 #include <linux/futex.h>
 #include <signal.h>
@@ -14,12 +14,12 @@
 #include "verbs-sim/core/chance.h"
 #include "verbs-sim/core/schedule.h"
 
-#define HELD_UP    16    /* one of this many preemptions is a long one: */
-#define HELD_UP_NS 20000 /* at most */
+#define HELD_UP    16    /* one of this many preemptions is long */
+#define HELD_UP_NS 20000 /* the longest */
 
 /* ---- Turns ---- */
 
-/* A program that another one has forked has to see by itself that the runner was killed. */
+/* A forked program has to see by itself that the runner was killed. */
 void sim_await_turn(struct sim_thread *thread)
 {
 	struct timespec while_alive = { 5, 0 };
@@ -78,7 +78,7 @@ struct sim_program *sim_new_program(enum sim_thread_state state)
 	return program;
 }
 
-/* ---- Who goes on ---- */
+/* ---- The next thread ---- */
 
 static struct sim_thread *find_new_thread(void)
 {
@@ -100,7 +100,7 @@ static bool start_a_new_thread(void)
 	return thread;
 }
 
-/* Moves time on to what comes next, or the runner's. Returns false if nothing ever will. */
+/* Moves time on to the next due time, or the runner's. Returns false if there is none. */
 static bool let_time_pass(void)
 {
 	const struct sim_due *due = sim_next_due();
@@ -153,7 +153,7 @@ static struct sim_thread *choose(void)
 	}
 }
 
-/* Devices do something, or nothing, and this thread goes on. */
+/* Lets devices do some due tasks, perhaps none; this thread goes on. */
 static void do_some_tasks(void)
 {
 	struct sim_task *task;
@@ -162,7 +162,7 @@ static void do_some_tasks(void)
 		do_task(task);
 }
 
-/* Returns whether there were any. */
+/* Gives the turn to the next thread. Returns false if that is this one. */
 static bool let_others_run(void)
 {
 	struct sim_thread *next = choose();
@@ -179,19 +179,19 @@ static bool let_others_run(void)
 }
 
 /*
- * Others run for some time, though this thread could: a program that only polls sleeps in between,
- * and would give its turn back at once. Not before all have started: whoever starts when all before
- * it sleep would find a server that is held up, and does not listen yet.
+ * Lets others run for some time, though this thread could: a program that only polls sleeps in
+ * between, and would give its turn back at once. Not before all have started: a program that starts
+ * when all before it sleep would find a server that is held up, and does not listen yet.
  */
 static void hold_up(uint64_t ns)
 {
-	static const char nothing; /* that anyone would wake */
+	static const char nothing; /* nobody wakes this address */
 
 	sim_me->program->preemptions++;
 	sim_sleep_for(&nothing, sim_world->now_ns + ns);
 }
 
-/* Returns for how long this thread is held up at this call, where others may run; 0: it is not. */
+/* Returns how long this thread is held up at this call, while others run; 0: it is not. */
 static uint64_t draw_hold(void)
 {
 	uint64_t ns;

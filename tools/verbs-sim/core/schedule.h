@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Whose turn it is. Of all threads of all programs one runs at a time; it gives its turn away in a
- * call that is simulated, and the seed decides who goes on. What devices and timers do are tasks,
- * which whoever chooses the next thread does on the way. Time moves only when a call takes some,
+ * Turns. Of all threads of all programs one runs at a time; it gives its turn away in a simulated
+ * call, and the seed decides which goes on. The work of devices and timers is done by tasks: the
+ * thread that chooses the next one carries them out first. Time moves only when a call takes some,
  * and when all threads sleep.
  *
  * Contract: only the thread whose turn it is calls these functions, except sim_await_turn.
@@ -12,34 +12,34 @@
 #include "verbs-sim/core/world.h"
 
 /*
- * Sets how the next thread is chosen. Random: any that can run, at as many calls as the seed says.
+ * Sets how the next thread is chosen. Random: any that can run; the seed says at how many calls.
  * By priorities: PCT, by Burckhardt, Kothari, Musuvathi and Nagarakatte, "A randomized scheduler
  * with probabilistic guarantees of finding bugs" (2010): each thread and task has a random
- * priority, of those that can run the greatest goes on, and at a few calls a thread gets the
- * lowest. So a thread may wait for thousands of calls of another.
+ * priority, the greatest that can run goes on, and at a few calls a thread gets the lowest. So a
+ * thread may wait for thousands of calls of another.
  */
 void sim_choose_strategy(bool by_priority);
 
 /* This thread; NULL in one that is not simulated. */
 extern __thread struct sim_thread *sim_me;
 
-/* Things that threads await besides objects of the world and addresses of their own program. */
+/* Things that threads await, besides objects of the world and addresses in their program. */
 extern const char *const sim_any_file;    /* a pipe, a socket, an eventfd of a program */
 extern const char *const sim_memory;      /* a write by a peer */
 extern const char *const sim_shared_lock; /* any lock, as processes may share it */
 
 /*
- * A new thread of a program, which gets its first turn when it calls sim_await_turn and is chosen.
+ * Adds a thread to a program. Its first turn comes when it calls sim_await_turn and is chosen.
  */
 struct sim_thread *sim_new_thread(struct sim_program *program, enum sim_thread_state state);
 
-/* The next program, and its main thread. The caller has seen that there is room. */
+/* Adds a program, with its main thread. The caller has seen that there is room. */
 struct sim_program *sim_new_program(enum sim_thread_state state);
 
 /* Waits for the turn of `thread`, which is this one. */
 void sim_await_turn(struct sim_thread *thread);
 
-/* A place where another thread may go on, and a device. */
+/* Lets another thread, or a device, go on. */
 void sim_point(void);
 
 /*
@@ -52,15 +52,15 @@ void sim_sleep(const void *const *awaited, int n, uint64_t deadline_ns);
 void sim_sleep_for(const void *awaited, uint64_t deadline_ns);
 
 /*
- * Wakes the threads of a program (NULL: of all) that await this; of one whose descriptor changes,
- * also those of any.
+ * Wakes the threads of a program (NULL: of all) that await this; if it is a descriptor, also those
+ * that await any.
  */
 void sim_wake(const struct sim_program *program, const void *awaited);
 void sim_wake_descriptor(const struct sim_program *program, const void *awaited);
 
 /*
- * Wakes a thread that waits for this condition (sim_thread.condition). Returns false if there is
- * none.
+ * Wakes one thread that waits for this condition (sim_thread.condition). Returns false if none
+ * waits.
  */
 bool sim_signal(const struct sim_program *program, const void *condition);
 
@@ -68,7 +68,7 @@ bool sim_signal(const struct sim_program *program, const void *condition);
 void sim_end_thread(void);
 
 /*
- * Lets a thread go on. For the runner, which waits for its turn by itself. Returns false if the
+ * For the runner, which waits for its turn by itself: lets a thread go on. Returns false if the
  * turn stays with the runner: no thread will ever go on by itself, or the runner's time has come.
  */
 bool sim_pass_on(void);
@@ -80,27 +80,27 @@ void sim_send_signal(struct sim_program *program, int number);
 
 /* ---- Tasks ---- */
 
-/* Does the task at `due_ns`; if it is scheduled already, at the earlier of the two times. */
+/* Schedules the task at `due_ns`; if it is scheduled already, at the earlier of the two times. */
 void sim_schedule(struct sim_task *task, uint64_t due_ns);
 void sim_cancel(struct sim_task *task);
 
-/* Does a task that is scheduled at this time instead. */
+/* Moves a scheduled task to this time. */
 void sim_postpone(struct sim_task *task, uint64_t due_ns);
 
-/* ---- What waits for its time, for schedule.c and choice.c: later.c ---- */
+/* ---- Times and due tasks, for schedule.c and choice.c: later.c ---- */
 
-/* The earliest, or NULL. */
+/* Returns the earliest time that something waits for, or NULL. */
 struct sim_due *sim_next_due(void);
 
-/* The task that was scheduled first among those that are due now; NULL: none is due. */
+/* Returns the due task that was scheduled first; NULL: none is due. */
 struct sim_task *sim_first_task(void);
 
 /* ---- Choosing, for schedule.c ---- */
 
 #define SIM_IN_A_ROW \
-	10000 /* a thread that goes on more often polls, and the others must run, too */
+	10000 /* a thread that goes on more often is polling, and the others must run, too */
 
-/* When a thread that sleeps goes on, if nothing more wakes it. */
+/* Returns when a sleeping thread goes on, if nothing more wakes it. */
 uint64_t sim_wakes_ns(const struct sim_thread *thread);
 
 /* Returns true if the thread can go on now, and since when it can. */
@@ -110,7 +110,7 @@ uint64_t sim_ready_since_ns(const struct sim_thread *thread);
 /* Finds the thread or task that goes on now; both NULL: none can. */
 void sim_find_next(struct sim_thread **thread, struct sim_task **task);
 
-/* One of the tasks that are due, or by chance none. */
+/* Returns one of the due tasks, or by chance none. */
 struct sim_task *sim_find_task(void);
 
 /* Returns true if another thread may go on at this call. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * System calls of the simulation itself: see world.h. They pass by libc, whose functions the
- * preloaded library replaces for the program, syscall(2) among them.
+ * System calls of the simulation itself: see world.h. They bypass libc, because the preloaded
+ * library replaces its functions for the program, even syscall(2).
  */
 #include <errno.h>
 #include <stdarg.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Waking threads: what they await has changed, or they got a signal. See schedule.h.
+ * Waking threads when something that they await has changed, or for a signal. See schedule.h.
  */
 #include "verbs-sim/core/schedule.h"
 
-/* ---- Waking: by what a thread awaits ---- */
+/* ---- Waking by a change ---- */
 
-/* Each has an address of the world, so that it is the same in all processes. */
+/* Their addresses are in the world, so they are the same in all processes. */
 const char *const sim_any_file = (const char *)SIM_WORLD_ADDRESS + 1;
 const char *const sim_memory = (const char *)SIM_WORLD_ADDRESS + 2;
 const char *const sim_shared_lock = (const char *)SIM_WORLD_ADDRESS + 3;
@@ -51,7 +51,7 @@ void sim_wake_descriptor(const struct sim_program *program, const void *awaited)
 	wake(program, awaited, true);
 }
 
-/* Any of them, by chance: POSIX does not say which. */
+/* Chance says which waiter: POSIX does not. */
 bool sim_signal(const struct sim_program *program, const void *condition)
 {
 	struct sim_thread *thread = sim_world->threads, *chosen = NULL;
@@ -69,7 +69,7 @@ bool sim_signal(const struct sim_program *program, const void *condition)
 	return true;
 }
 
-/* ---- Waking: by a signal ---- */
+/* ---- Waking by a signal ---- */
 
 static bool is_alive(const struct sim_thread *thread)
 {
@@ -77,7 +77,7 @@ static bool is_alive(const struct sim_thread *thread)
 }
 
 /*
- * The main thread, if it does not block the signal; if all do, the main thread, too, and then it
+ * Returns the main thread if it does not block the signal, or if all threads do: then the signal
  * stays pending.
  */
 static struct sim_thread *receiver_of(struct sim_program *program, int number)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The world: creating and mapping it, the hash, and what is said at the end. See world.h.
+ * The world: creating and mapping it, the hash, and the texts for the end of a run. See world.h.
  */
 #include <errno.h>
 #include <linux/futex.h>
@@ -66,7 +66,7 @@ void sim_note(const char *what, uint64_t value)
 		hash_byte((uint8_t)(value >> i));
 }
 
-/* ---- What has occurred: each as a text, and how often ---- */
+/* ---- Occurrences: the text of each, and how often ---- */
 
 static void count_text(const char *text)
 {
@@ -111,14 +111,14 @@ void sim_cover_event(struct sim_program *program, const char *what, const char *
 		return;
 	snprintf(event, sizeof(event), "%s %s", what, name);
 	sim_cover("%s", event);
-	/* Events of the connection manager have one order by themselves. */
+	/* Events of the connection manager have an order of their own. */
 	if (*program->last_event && strcmp(program->last_event, event) &&
 	    (strncmp(program->last_event, what, strlen(what)) || !strcmp(what, "completion")))
 		sim_cover("program %d: %s, %s", program->number, program->last_event, event);
 	strcpy(program->last_event, event);
 }
 
-/* ---- What the last line says ---- */
+/* ---- Texts for the last line ---- */
 
 static void decide(enum sim_verdict verdict, const char *format, va_list arguments)
 {
@@ -147,14 +147,14 @@ void sim_ask_helper(enum sim_wanted wanted)
 		sim_system(SYS_futex, word, FUTEX_WAIT, wanted, 0L, 0L, 0);
 }
 
-/* In a program kill(2) is a function of calls/, as it is for the program. */
+/* Inside a program, kill(2) would be the replacement of calls/. */
 int sim_signal_runner(int number)
 {
 	int ret = (int)sim_system(SYS_kill, sim_world->runner_pid, number);
 
 	if (!ret || errno != EPERM)
 		return ret;
-	if (number) /* the runner is there, but another user's */
+	if (number) /* the runner exists, but belongs to another user */
 		sim_ask_helper(SIM_WANTS_RUNNER);
 	return 0;
 }

@@ -11,14 +11,14 @@
 
 #include "verbs-sim/device/device.h"
 
-#define LONGEST (1 << 18) /* bytes of a file */
+#define LONGEST (1 << 18) /* bytes in a file */
 
 enum form {
 	VALUE,    /* `text` is for sscanf(3) */
-	UNLESS,   /* the same; this number means 0 */
-	DIFFERS,  /* the same: whether it is another number than this */
+	UNLESS,   /* as VALUE; this number means 0 */
+	DIFFERS,  /* as VALUE: true for any other number than this */
 	GREATEST, /* the number in front of `text`, in the last line that has one */
-	TIMES,    /* whether this many lines or more have `text` */
+	TIMES,    /* true if this many lines or more have `text` */
 	STATUS    /* the status that follows the first `text` */
 };
 
@@ -95,7 +95,7 @@ static const struct row {
 };
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
 
-/* The text of a status is libibverbs'. */
+/* Finds the status that has this text in libibverbs. */
 static bool read_status(const char *text, int64_t *value)
 {
 	void *library = dlopen("libibverbs.so.1", RTLD_LAZY);
@@ -113,7 +113,7 @@ static bool read_status(const char *text, int64_t *value)
 	return false;
 }
 
-/* At the beginning of any word. */
+/* Finds `text` at the beginning of a word. */
 static bool scan(const char *line, const char *text, int64_t *value)
 {
 	long long number;
@@ -129,8 +129,8 @@ static bool scan(const char *line, const char *text, int64_t *value)
 }
 
 /*
- * Returns true if a line of the answers tells the trait. `seen`: how many lines have told it, this
- * one included if the row counts lines.
+ * Returns true if a line of the answers tells the trait. `seen` is how many lines have told it,
+ * including this one if the row counts lines.
  */
 static bool read_line(const struct row *row, const char *line, int *seen, int64_t *value)
 {
@@ -156,7 +156,7 @@ static bool read_line(const struct row *row, const char *line, int *seen, int64_
 	return *seen;
 }
 
-/* The whole file, by calls in which no function of a simulated program stands. NULL: there is none. */
+/* Reads the whole file, past the replaced functions of a simulated program. NULL: there is none. */
 static char *read_file(const char *path)
 {
 	static char text[LONGEST + 1];

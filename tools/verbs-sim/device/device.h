@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The simulated device: what the driver and the adapter keep of each object.
+ * The simulated device: the state of each object, as driver and adapter keep it.
  *
- * Contract: it knows no connection manager, no transfer and no call of a program. Whoever has the
- * turn may call these functions, for the objects of any program; memory of programs is only read and
- * written through memory.c.
+ * Contract: it knows no connection manager, no transfer and no call of a program. The thread that
+ * has the turn may call these functions, for the objects of any program; only memory.c reads and
+ * writes memory of programs.
  */
 #ifndef VERBS_SIM_DEVICE_DEVICE_H
 #define VERBS_SIM_DEVICE_DEVICE_H
@@ -24,8 +24,8 @@ struct sim_event {
 struct sim_channel {
 	struct sim_object object;
 	int fd;     /* an eventfd of the program: readable if `shown`; -1: it is closed */
-	bool shown; /* see calls/descriptors.c */
-	bool stale; /* it may have to be shown, or not any more: it is in its program's list */
+	bool shown; /* the descriptor is readable: calls/descriptors.c */
+	bool stale; /* `shown` may have to change: the channel is in its program's list */
 	TAILQ_ENTRY(sim_channel) link;
 	TAILQ_HEAD(sim_events, sim_event) events;
 };
@@ -38,13 +38,13 @@ struct sim_async_event {
 void sim_init_channel(struct sim_channel *channel, int fd);
 void sim_post_event(struct sim_channel *channel, struct sim_event *event);
 
-/* The oldest one, which is the caller's now; NULL if there is none. */
+/* Takes the oldest event, which is the caller's now; NULL if there is none. */
 struct sim_event *sim_take_event(struct sim_channel *channel);
 
 /* Takes any event out. */
 void sim_remove_event(struct sim_channel *channel, struct sim_event *event);
 
-/* The channel is as its descriptor shows, or will not be shown any more. */
+/* Removes the channel from its program's list, because its descriptor is right, or closed. */
 void sim_is_shown(struct sim_channel *channel);
 
 /* Discards what is queued about an object that ends. */
@@ -52,7 +52,7 @@ void sim_discard_events(struct sim_channel *channel, const struct sim_object *ab
 
 /* ---- Objects ---- */
 
-#define SIM_MOST_OBJECT 4096 /* bytes */
+#define SIM_MOST_OBJECT 4096 /* bytes in an object */
 
 struct sim_context {
 	struct sim_channel async; /* asynchronous events */
@@ -80,14 +80,14 @@ struct sim_region {
 	int access;
 };
 
-/* The key of an MR by its number. As drivers do: the lowest byte is a counter of its own. */
+/* Returns the key of an MR, from its number. As with drivers, the lowest byte is a separate counter. */
 #define SIM_KEY_OF_MR(number) (0x1000 + (number)*0x100)
 #define SIM_MR_OF_KEY(key)    (((key)-0x1000) / 0x100)
 
 struct sim_mr {
 	struct sim_object object;
 	struct sim_pd *pd;
-	uint32_t key; /* lkey and rkey */
+	uint32_t key; /* both lkey and rkey */
 	struct sim_region region;
 };
 
@@ -97,10 +97,10 @@ struct sim_mw {
 	struct sim_pd *pd;
 	enum ibv_mw_type type;
 	uint32_t key;
-	struct sim_mr *mr; /* that it is bound to; NULL: none */
+	struct sim_mr *mr; /* its region; NULL: not bound */
 	int access;
 	uint32_t qp;   /* the number of the QP that has bound it */
-	uint64_t base; /* of what a peer's addresses count from */
+	uint64_t base; /* the first address that a peer uses */
 };
 
 enum sim_armed {
@@ -116,15 +116,15 @@ struct sim_cq {
 	uint32_t depth;
 	struct sim_ring ring;
 	enum sim_armed armed;
-	bool dead; /* it has overrun: nothing comes any more */
+	bool dead; /* it has overrun, and takes no completions */
 };
 
-#define SIM_RNR_FOREVER   7 /* of rnr_retry */
-#define SIM_RETRY_FOREVER 7 /* of retry_cnt, if the device has that */
+#define SIM_RNR_FOREVER   7 /* a value of rnr_retry */
+#define SIM_RETRY_FOREVER 7 /* a value of retry_cnt, on some devices */
 
-/* Bytes of the GRH, before the data of a datagram in the memory of its receive. */
+/* A receive of a datagram begins with the GRH, of this many bytes. */
 #define SIM_GRH         40
-#define SIM_MOST_GROUPS 8 /* that a QP has joined */
+#define SIM_MOST_GROUPS 8 /* joined by a QP */
 
 struct sim_recv {
 	TAILQ_ENTRY(sim_recv) link;
@@ -144,21 +144,21 @@ struct sim_srq {
 	struct sim_object object;
 	struct sim_pd *pd;
 	struct sim_recv_queue queue;
-	uint32_t asked; /* of the receives that were granted */
+	uint32_t asked; /* the number of receives that was asked for */
 	uint32_t limit; /* 0: not armed */
 };
 
 /* The memory and access that a window is to be bound to. */
 struct sim_binding {
 	uint64_t address, length;
-	uint32_t lkey, key; /* of the region; of the window, from then on */
+	uint32_t lkey, key; /* the region's; the window's new one */
 	int access;
 };
 
 /* A posted send, WRITE, READ, atomic operation, or operation on a memory window. */
 struct sim_request {
 	TAILQ_ENTRY(sim_request) link, wire_link;
-	bool completed, executed; /* it is freed when it is both */
+	bool completed, executed; /* when both are true, it is freed */
 	uint64_t wr_id;
 	enum ibv_wr_opcode opcode;
 	unsigned int flags;
@@ -167,21 +167,21 @@ struct sim_request {
 	struct {
 		struct ibv_ah_attr path;
 		uint32_t qp_num, qkey;
-	} to; /* of a datagram */
+	} to; /* the receiver of a datagram */
 	struct sim_binding binding;
-	uint32_t rkey; /* of what it reaches, binds or invalidates */
+	uint32_t rkey; /* key of the memory that it reaches, binds or invalidates */
 	uint32_t length;
 	enum ibv_wc_status status;
 	uint32_t rnr_retries;
-	uint64_t not_before_ns; /* when it is tried again */
-	bool asked;             /* it is among its QP's reads, and no longer on the wire */
+	uint64_t not_before_ns; /* the time to try again */
+	bool asked;             /* in the QP's `reads`, and no longer on the wire */
 	uint32_t piece, n_pieces, first_piece, pieces_moved; /* n_pieces 0: not divided yet */
-	uint32_t moved;                                      /* a bit for each of them */
+	uint32_t moved;                                      /* a bit for each piece */
 	bool begun;                                          /* its first packets have arrived */
-	uint64_t sum;      /* of its data when it was posted: see strict.c; 0: not known */
-	uint64_t since_ns; /* when it was first sent to a peer that did not answer; 0: not yet */
+	uint64_t sum;      /* checksum of the data when posted: see strict.c; 0: unknown */
+	uint64_t since_ns; /* first sent then to a peer that does not answer; 0: not sent yet */
 	bool unanswered;   /* it has arrived, but its acknowledgement is lost */
-	uint8_t *data;     /* inline, or taken from the program's memory already; otherwise NULL */
+	uint8_t *data; /* inline data, or data copied from the program's memory already; or NULL */
 	int num_sge;
 	struct ibv_sge sge[];
 };
@@ -215,7 +215,7 @@ struct sim_qp {
 	enum ibv_qp_state state;
 	enum ibv_qp_type type;
 	bool sq_sig_all;
-	uint64_t failed_ns; /* when it went into the error state */
+	uint64_t failed_ns; /* the time of its error state */
 	bool halted;        /* sends nothing more, until it is reset */
 	struct ibv_qp_cap cap;
 	struct ibv_qp_attr attr;
@@ -224,14 +224,14 @@ struct sim_qp {
 	struct sim_requests
 		reads; /* READs and atomic operations that the peer has not answered yet */
 	uint32_t n_reads;
-	struct sim_requests unpolled; /* completed, but their places are not free yet */
+	struct sim_requests unpolled; /* completed, but with places that are not free yet */
 	uint32_t n_sends;
-	struct sim_ring ring; /* of sends */
-	uint64_t ahead;       /* iWARP: bytes of what has completed before it arrived */
+	struct sim_ring ring; /* for sends */
+	uint64_t ahead;       /* iWARP: bytes that have completed before they arrived */
 	struct sim_recv_queue recvs;
-	struct sim_recvs flushed; /* and not polled yet */
+	struct sim_recvs flushed; /* flushed, and not polled yet */
 	struct sim_recv *torn;    /* taken by a message that has only begun to arrive, or NULL */
-	union ibv_gid groups[SIM_MOST_GROUPS]; /* of multicast, that it has joined */
+	union ibv_gid groups[SIM_MOST_GROUPS]; /* joined multicast groups */
 	uint32_t n_groups;
 	struct sim_task execute, acknowledge;
 };
@@ -246,34 +246,34 @@ static inline bool sim_is_iwarp(const struct sim_qp *qp)
 	return sim_qp_traits(qp)->iwarp;
 }
 
-/* ---- What a device says of itself: queries.c ---- */
+/* ---- Queries of a device: queries.c ---- */
 
 __be64 sim_guid_of(const struct sim_device *device);
 void sim_query_device(const struct sim_device *device, struct ibv_device_attr *attr);
 
-/* Returns 0, or EINVAL: there is no such port. */
+/* Queries a port. Returns 0, or EINVAL: there is no such port. */
 int sim_query_port(const struct sim_device *device, uint32_t number, struct ibv_port_attr *attr);
 
-/* The size of the GID table: the driver's, or more if the last GID of the port needs it. */
+/* Returns the size of the GID table: the driver's, or more if the last GID of the port needs it. */
 uint32_t sim_gid_places(const struct sim_device *device, uint32_t port);
 
 /* ---- Memory: memory.c ---- */
 
-/* NULL: the program has no region with this key. */
+/* Returns the program's region with this key; NULL: it has none. */
 struct sim_mr *sim_find_key(const struct sim_program *program, uint32_t key);
 
 bool sim_is_inside(const struct sim_mr *mr, uint64_t address, uint64_t length);
 
 /*
- * The region of this PD in which memory may be accessed so; NULL: there is none. `access`:
- * IBV_ACCESS_..., 0 for reading by the program's own device.
+ * Returns the region of this PD that allows `access` to this memory; NULL: none does. `access` is
+ * IBV_ACCESS_..., or 0 for reading by the program's own device.
  */
 const struct sim_mr *sim_find_mr(const struct sim_pd *pd, uint32_t key, uint64_t address,
 				 uint64_t length, int access);
 
 /*
  * Returns true if all of this memory of the calling program is mapped, and writable if `to_write`;
- * also if /proc does not say.
+ * and if /proc cannot be read.
  */
 bool sim_is_mapped(uint64_t address, uint64_t length, bool to_write);
 
@@ -293,8 +293,8 @@ int sim_scatter(const struct sim_pd *pd, const struct ibv_sge *sge, int num_sge,
 /* ---- Memory windows: windows.c ---- */
 
 /*
- * A QP binds a window, or invalidates one of type 2; on iWARP a region, whose key is then none. Each
- * returns 0, or EINVAL: the device does not allow it.
+ * Bind a window for a QP, or invalidate a window of type 2; on iWARP a region, whose key then names
+ * nothing. Each returns 0, or EINVAL: the device does not allow it.
  */
 int sim_bind_mw(const struct sim_qp *qp, const struct sim_request *request);
 int sim_invalidate(const struct sim_qp *qp, uint32_t key);
@@ -303,21 +303,21 @@ int sim_invalidate(const struct sim_qp *qp, uint32_t key);
 void sim_unbind_mw(struct sim_mw *mw);
 
 /*
- * The region that a peer of this QP may access so, by its key or that of a window; NULL: none. The
- * address is then one of the region.
+ * Returns the region that a peer of this QP may access so, by the key of region or window; NULL:
+ * none. The address becomes one of the region.
  */
 const struct sim_mr *sim_find_remote(const struct sim_qp *qp, uint32_t key, uint64_t *address,
 				     uint64_t length, int access);
 
 /* ---- Queues: queues.c ---- */
 
-/* The number of completions that can be polled. */
+/* Returns the number of completions that can be polled. */
 uint32_t sim_pending(const struct sim_cq *cq);
 
 void sim_complete(struct sim_cq *cq, const struct ibv_wc *wc, bool solicited);
 void sim_complete_recv(struct sim_qp *qp, const struct sim_recv *recv, enum ibv_wc_status status);
 
-/* Names, such as "RECV", "WR_FLUSH_ERR", "PORT_ERR" and "ESTABLISHED": names.c. */
+/* Return names, such as "RECV", "WR_FLUSH_ERR", "PORT_ERR" and "ESTABLISHED": names.c. */
 const char *sim_opcode_name(enum ibv_wc_opcode opcode);
 const char *sim_status_name(enum ibv_wc_status status);
 const char *sim_async_name(enum ibv_event_type type);
@@ -330,42 +330,42 @@ void sim_post_async(struct sim_context *context, enum ibv_event_type type,
 		    struct sim_object *about);
 
 /*
- * Posts the receives that the library of this program has put into the ring of a queue, as far as there
+ * Posts the receives that the library of this program has put into the ring of a queue, while there
  * is memory for them.
  */
 void sim_read_recvs(const struct sim_program *program, struct sim_recv_queue *queue);
 
-/* Where a QP's receives are posted, and the PD in which their memory is to be. */
+/* Return the queue of a QP's receives, and the PD that their memory must belong to. */
 struct sim_recv_queue *sim_recvs_of(struct sim_qp *qp);
 const struct sim_pd *sim_recv_pd(const struct sim_qp *qp);
 
-/* The oldest receive of a QP; NULL: none is posted. Taken out, it is the caller's. */
+/* Return the oldest receive of a QP; NULL: none is posted. The second takes it out, for the caller. */
 struct sim_recv *sim_next_recv(struct sim_qp *qp);
 struct sim_recv *sim_take_recv(struct sim_qp *qp);
 
 /* Returns true if a receive has room for `length` bytes. */
 bool sim_fits(const struct sim_recv *recv, uint32_t length);
 
-/* ---- What programs receive: messages.c ---- */
+/* ---- Messages that programs receive: messages.c ---- */
 
 /*
- * A message arrives: what a program gets of others in one piece, before it gets it. Counts it, and
- * changes it if --fail asks for that. `most`: the most bytes that it might have, for which there is
- * room; SIM_FIXED: the program is not told its length. Returns the length that it has now.
+ * To be called before a program gets a message, which is anything that it gets of others in one
+ * piece: counts it, and changes it if --fail says so. `most` is the room for it in bytes;
+ * SIM_FIXED: the program is not told its length. Returns its length now.
  */
 #define SIM_FIXED 0
 uint32_t sim_receive(const struct sim_program *program, void *data, uint32_t length, uint32_t most);
 
 /* ---- QPs: qp.c ---- */
 
-#define SIM_TCP_BUFFER (1 << 20) /* bytes that TCP takes before they arrive */
+#define SIM_TCP_BUFFER (1 << 20) /* bytes that TCP takes in advance of their arrival */
 
-/* The time that a request of `length` bytes takes to the peer. */
+/* Returns the time that a request of `length` bytes takes to the peer. */
 uint64_t sim_arrival_ns(uint64_t length);
 
 struct sim_qp *sim_find_qp(uint32_t number);
 
-/* The QP that this one is connected to, if it takes messages; otherwise NULL. */
+/* Returns the QP that this one is connected to, if that takes messages; otherwise NULL. */
 struct sim_qp *sim_peer_of(const struct sim_qp *qp);
 
 /* Moves the QP into the error state, and flushes all that is posted. */
@@ -381,8 +381,8 @@ void sim_flush_recvs(struct sim_qp *qp);
 void sim_reset_qp(struct sim_qp *qp);
 
 /*
- * Posts a request, which is the QP's now. In the error state RoCE flushes it at once, and iWARP loses
- * it without a completion.
+ * Posts a request, which the QP owns from now on. In the error state RoCE flushes it at once, and
+ * iWARP loses it without a completion.
  */
 void sim_post(struct sim_qp *qp, struct sim_request *request);
 
@@ -398,7 +398,7 @@ int sim_judge_read(struct sim_qp *qp, enum ibv_wr_opcode opcode);
  */
 int sim_judge_doorbell(const struct sim_qp *qp);
 
-/* The oldest request has completed, with its status. */
+/* Makes the completion of the oldest request, with its status. */
 void sim_complete_send(struct sim_qp *qp, struct sim_request *request);
 
 /* ---- Places in the queues of a QP: places.c ---- */
@@ -407,41 +407,41 @@ void sim_complete_send(struct sim_qp *qp, struct sim_request *request);
 bool sim_is_reported(const struct sim_qp *qp, const struct sim_request *request);
 
 /*
- * The request has ended, and a completion says so if it is signaled. Its place is free at once, or when
- * that has been polled.
+ * Ends the request, with a completion if it is signaled. Its place is free at once, or when the
+ * completion has been polled.
  */
 void sim_release(struct sim_qp *qp, struct sim_request *request);
 
-/* The program has polled a completion of this QP. */
+/* To be called when the program has polled a completion of this QP. */
 void sim_end_polled(struct sim_qp *qp, const struct ibv_wc *wc);
 
-/* The QP ends: its completions may vanish, and nobody waits for them to be polled. */
+/* To be called when the QP ends: its completions may vanish, and its places are free. */
 void sim_forget_finished(struct sim_qp *qp);
 
 /* ---- States of QPs: states.c ---- */
 
 /*
- * Changes those attributes of a QP that `mask` names (IBV_QP_...), also its state. Returns 0, or
- * EINVAL if the device does not allow that.
+ * Changes the attributes of a QP that `mask` names (IBV_QP_...), also its state. Returns 0, or
+ * EINVAL if the device does not allow it.
  */
 int sim_modify_qp(struct sim_qp *qp, const struct ibv_qp_attr *attr, int mask);
 
 /*
- * A driver checks that an address is complete, and leads out of this host. Returns 0, or EINVAL.
+ * Checks, as a driver does, that an address is complete, and leads out of this host. Returns 0, or EINVAL.
  */
 int sim_check_path(const struct sim_device *device, uint32_t port, const struct ibv_ah_attr *path);
 
 /*
- * ---- What is granted: granting.c ----
+ * ---- Grants: granting.c ----
  *
  * Each returns 0, or the errno value with which the device refuses: EINVAL for more than it has,
  * ENOMEM if there are enough objects already, EFAULT for memory that is not there, EOPNOTSUPP for a
  * type of QP that it does not know, or for memory windows, if it has none.
- * What is granted instead of what was asked for is in the last argument that is a
- * pointer.
+ * The last argument that is a pointer is what was asked for, and then what is
+ * granted.
  */
 
-#define SIM_VECTORS 2 /* of completions: one for each processor, as the drivers have */
+#define SIM_VECTORS 2 /* completion vectors: one for each processor, as the drivers have */
 
 int sim_judge_mr(const struct sim_device *device, const struct sim_region *region);
 int sim_judge_mw(const struct sim_device *device, unsigned int type);
@@ -453,13 +453,13 @@ int sim_judge_qp(const struct sim_device *device, enum ibv_qp_type type, struct 
 /*
  * ---- Creating and destroying: objects.c ----
  *
- * A create function always succeeds; its caller has judged what was asked for. A destroy function
- * must not be called while the object has users.
+ * A create function always succeeds; its caller has checked the request. A destroy function must
+ * not be called while the object has users.
  */
 
 struct sim_qp_needs {
 	struct sim_cq *send_cq, *recv_cq;
-	struct sim_srq *srq; /* NULL: receives of its own */
+	struct sim_srq *srq; /* NULL: it has receives of its own */
 	enum ibv_qp_type type;
 	bool sq_sig_all;
 	struct ibv_qp_cap cap;
@@ -477,7 +477,7 @@ struct sim_cq *sim_create_cq(struct sim_context *context, uint32_t depth,
 struct sim_srq *sim_create_srq(struct sim_pd *pd, uint32_t max, uint32_t max_sge, void *user);
 struct sim_qp *sim_create_qp(struct sim_pd *pd, const struct sim_qp_needs *needs, void *user);
 
-/* Sets what `mask` names (IBV_SRQ_...). Returns 0, or EINVAL: the device cannot. */
+/* Sets the attributes in `mask` (IBV_SRQ_...). Returns 0, or EINVAL: the device cannot. */
 int sim_modify_srq(struct sim_srq *srq, const struct ibv_srq_attr *attr, int mask);
 
 void sim_destroy_pd(struct sim_pd *pd);
@@ -492,8 +492,8 @@ void sim_destroy_channel(struct sim_channel *channel);
 /*
  * ---- Checks for errors of a program that the device lets pass: strict.c ----
  *
- * With --strict it is reported, and the run ends with a status of its own. A check changes nothing
- * that a program can see.
+ * With --strict such an error is reported, and the run ends with a special status. A check changes
+ * nothing that a program can see.
  */
 
 /* Checks a posted receive: no other receive of the queue may have its memory. */
@@ -516,7 +516,7 @@ void sim_check_depth(const struct sim_qp *qp);
 /* Checks a QP that is about to be connected: a receive must be posted. */
 void sim_check_receives(const struct sim_qp *qp);
 
-/* Checks memory that ends, or its region: no posted request may use it. `how`: such as "freed". */
+/* Checks memory that ends, or whose region does: no posted request may use it. `how`: such as "freed". */
 void sim_check_end(const struct sim_program *program, uint64_t address, uint64_t length,
 		   const char *how);
 #endif

@@ -11,7 +11,7 @@
 
 /* ---- Words of --device ---- */
 
-/* Reads an address as a GID of RoCE has it: IPv4 is mapped. */
+/* Reads an address in the form of a RoCE GID: IPv4 is mapped. */
 static bool read_address(const char *text, struct in6_addr *address)
 {
 	char mapped[64];
@@ -40,7 +40,7 @@ static bool add_address(struct sim_device *device, const char *text)
 	       read_address(text, &device->addresses[device->n_addresses++]);
 }
 
-/* STATE/MTU or, on InfiniBand, STATE/MTU/LID: the next port. */
+/* Reads the next port: STATE/MTU or, on InfiniBand, STATE/MTU/LID. */
 static bool add_port(struct sim_device *device, const char *text)
 {
 	static const struct {
@@ -68,7 +68,7 @@ static bool add_port(struct sim_device *device, const char *text)
 	return true;
 }
 
-/* PORT/INDEX/TYPE/GID, where TYPE is v1, v2 or ib. */
+/* Reads PORT/INDEX/TYPE/GID, where TYPE is v1, v2 or ib. */
 static bool add_listed_gid(struct sim_device *device, const char *text)
 {
 	struct sim_gid gid = { .type = IBV_GID_TYPE_IB };
@@ -118,10 +118,10 @@ static bool read_word(struct sim_device *device, char *word)
 	return sim_set_trait(&device->traits, word, value);
 }
 
-/* ---- What it has unless it is told otherwise ---- */
+/* ---- Defaults ---- */
 
 /*
- * The GIDs of the lab's device: on RoCE addresses, or those that the device was given; soft-iWARP has
+ * Sets the GIDs of the lab's device: on RoCE the device's addresses, or the lab's; on soft-iWARP
  * one, made of its link-layer address.
  */
 static void add_usual_gids(struct sim_device *device)

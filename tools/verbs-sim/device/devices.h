@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The devices of the simulated machine: how each behaves (traits.c), and what it has: addresses,
- * ports and GIDs (devices.c).
+ * The devices of the simulated machine: how each behaves (traits.c), and its addresses, ports and
+ * GIDs (devices.c).
  *
  * Contract: the runner makes them before the first program runs; then they stay as they are.
  */
@@ -14,56 +14,56 @@
 
 #define SIM_MOST_DEVICES   8
 #define SIM_MOST_PORTS     2
-#define SIM_MOST_GIDS      16 /* of a device */
+#define SIM_MOST_GIDS      16 /* in one device */
 #define SIM_MOST_ADDRESSES 8
 
 /* The traits in which devices differ: see docs/drivers.md, and traits.c. */
 struct sim_traits {
 	bool iwarp;
-	int most[SIM_KINDS]; /* objects of a kind, of all programs together; 0: any number */
-	struct ibv_device_attr attr; /* its other attributes, */
-	struct ibv_port_attr port;   /* and of each port */
+	int most[SIM_KINDS]; /* objects of each kind, in all programs together; 0: any number */
+	struct ibv_device_attr attr; /* other attributes of the device */
+	struct ibv_port_attr port;   /* attributes of each port */
 	uint32_t max_inline;         /* bytes that a QP may be granted */
-	/* The granting of what programs ask for. */
-	uint32_t inline_piece; /* bytes of inline data in the place of an SGE; 0: as asked */
-	bool rounds_wr, rounds_cq, rounds_srq; /* up to a power of two, of an SRQ less one */
-	bool exact; /* a queue takes as many as were granted, though its ring has more slots */
+	/* Grants. */
+	uint32_t inline_piece; /* bytes of inline data that take the place of an SGE; 0: as asked */
+	bool rounds_wr, rounds_cq, rounds_srq; /* up to a power of two; an SRQ, less one */
+	bool exact; /* a queue takes only as many as granted, though its ring has more slots */
 	bool frees_polled; /* a place in a queue is free when a completion of it has been polled */
 	/* The connection manager. */
-	uint8_t padded_request, padded_reply, padded_reject; /* bytes of private data, at least */
+	uint8_t padded_request, padded_reply, padded_reject; /* the least bytes of private data */
 	int nobody_listens, rejected,
 		backlog_full; /* statuses of RDMA_CM_EVENT_REJECTED; 0: dropped */
-	/* Until rdma_connect fails (nobody is there; nobody accepts), and rdma_disconnect. */
+	/* The times until rdma_connect fails (nobody is there; nobody accepts), and rdma_disconnect. */
 	uint64_t request_lost_ns, not_answered_ns, disconnect_lost_ns;
 	uint64_t resend_ns, timewait_ns; /* RoCE: see docs/drivers.md, "At a glance" */
-	uint64_t tcp_lost_ns;            /* iWARP: until TCP gives up */
+	uint64_t tcp_lost_ns;            /* iWARP: the time until TCP gives up */
 	bool retries_forever;            /* retry_cnt 7 is forever; otherwise seven times */
 	bool coarse_timeouts;            /* a timeout is rounded up as Linux's timers are */
-	uint8_t ack_timeout;             /* RoCE: a code of struct ibv_qp_attr */
+	uint8_t ack_timeout;             /* RoCE: a code as in struct ibv_qp_attr */
 	/* Completions. */
-	enum ibv_wc_status beyond_region; /* of this side's memory, with a key that is right */
-	enum ibv_wc_status bad_local_key, bad_sink, bad_opcode, bad_bind; /* sink: of a READ */
-	enum ibv_wc_status bad_recv_key, bad_recv_there; /* at its side, and at the sender's */
+	enum ibv_wc_status beyond_region; /* on this side, with a key that is right */
+	enum ibv_wc_status bad_local_key, bad_sink, bad_opcode, bad_bind; /* sink: READ target */
+	enum ibv_wc_status bad_recv_key, bad_recv_there; /* at the receiver, and at the sender */
 	enum ibv_wc_status too_long_here, too_long_there;
-	bool drops_too_long; /* a datagram that its receive has no room for is lost: the QP lives */
-	uint32_t loses;      /* one of this many datagrams on its way; 0: none */
-	uint32_t repeats;    /* one of this many arrives twice; 0: none */
-	bool solicited;      /* a CQ armed for solicited messages is told of them */
+	bool drops_too_long; /* loses a datagram that its receive has no room for: the QP lives */
+	uint32_t loses;      /* loses one of this many datagrams; 0: none */
+	uint32_t repeats;    /* one of this many datagrams arrives twice; 0: none */
+	bool solicited;      /* a CQ can be armed for solicited messages */
 	bool flushes_torn;   /* the receive of a message that breaks off is flushed, not lost */
-	bool flushes_late;   /* so is a receive that is posted in the error state */
+	bool flushes_late;   /* a receive that is posted in the error state is flushed */
 	bool last_wqe;       /* a QP with an SRQ says that it takes no more receives */
 	bool atomic_write;   /* RC has IBV_WR_ATOMIC_WRITE */
 	/* A request has left before ibv_post_send returns, and on UD and UC has completed. */
 	bool sends_at_once;
-	bool tells_responder; /* of a request that it has refused, by an asynchronous event */
-	bool overlaps_reads; /* what is behind a READ or an atomic operation does not wait for it */
-	bool limits_answers; /* a QP cannot answer more READs at a time than the device says */
-	bool closes_reads;   /* a QP that answers 0 READs at a time is closed to them */
-	bool dies_of_overrun;       /* a CQ that overruns, and all QPs that use it */
-	bool any_order;             /* the pieces of a WRITE or READ move in any order */
-	bool srq_has_pd;            /* its receives are checked against its own PD, not the QP's */
-	bool regions_may_end_first; /* of a program that dies: before its QPs do */
-	bool tells_state;           /* ibv_query_qp says the state of a QP */
+	bool tells_responder; /* a responder gets an event for a request that it refused */
+	bool overlaps_reads;  /* requests do not wait for a READ or atomic operation before them */
+	bool limits_answers;  /* a QP cannot answer more READs at a time than the device says */
+	bool closes_reads;    /* a QP that answers 0 READs at a time is closed to them */
+	bool dies_of_overrun; /* an overrun ends the CQ, and all QPs that use it */
+	bool any_order;       /* the pieces of a WRITE or READ move in any order */
+	bool srq_has_pd;      /* an SRQ checks receives against its own PD, not the QP's */
+	bool regions_may_end_first; /* regions of a dead program may end before its QPs */
+	bool tells_state;           /* ibv_query_qp returns the state of a QP */
 	bool forgets_finished;      /* completions of a QP that is destroyed vanish from its CQ */
 };
 
@@ -82,24 +82,24 @@ struct sim_gid {
 
 struct sim_device {
 	char name[32];
-	uint32_t number; /* its place among the devices */
+	uint32_t number; /* the index among the devices */
 	struct sim_traits traits;
-	struct in6_addr addresses[SIM_MOST_ADDRESSES]; /* IPv4: mapped */
-	uint32_t n_addresses;                          /* 0: it serves any */
-	bool bare;                                     /* it serves none */
-	int host;                                      /* the program that it serves; -1: all */
+	struct in6_addr addresses[SIM_MOST_ADDRESSES]; /* IPv4 is mapped */
+	uint32_t n_addresses;                          /* 0: it serves any address */
+	bool bare;                                     /* it serves no address */
+	int host;                                      /* the program that sees it; -1: all */
 	struct sim_port ports[SIM_MOST_PORTS];
 	uint32_t n_ports;
 	struct sim_gid gids[SIM_MOST_GIDS];
 	uint32_t n_gids;
-	int used[SIM_KINDS]; /* objects that there are */
+	int used[SIM_KINDS]; /* the objects that exist */
 };
 
 /* The devices of the world. */
 struct sim_devices {
 	struct sim_device all[SIM_MOST_DEVICES];
 	uint32_t n;
-	bool removed; /* they are gone: no address leads to one any more */
+	bool removed; /* the devices are gone: no address leads to one any more */
 };
 
 /*
@@ -114,7 +114,7 @@ bool sim_read_kind(const char *kind, struct sim_traits *traits);
  */
 bool sim_read_answers(const char *path, struct sim_traits *traits);
 
-/* Sets a trait by its name. Returns false if there is none, or this is no value of it. */
+/* Sets a trait by its name. Returns false if there is no such trait, or it cannot have this value. */
 bool sim_set_trait(struct sim_traits *traits, const char *name, const char *value);
 
 /*
@@ -129,16 +129,16 @@ void sim_create_devices(const char *const *texts, uint32_t n);
 /* Returns true if a device has this GID, or serves the address that the GID stands for. */
 bool sim_has_gid(const struct sim_device *device, const union ibv_gid *gid);
 
-/* The index of a GID; of an address that any device serves, that of the first address. */
+/* Returns the index of a GID; if a device serves any address, that of its first one. */
 uint32_t sim_gid_index(const struct sim_device *device, uint32_t port, const union ibv_gid *gid);
 
-/* The GID of an address: IPv4 is mapped. */
+/* Returns the GID of an address: IPv4 is mapped. */
 union ibv_gid sim_gid_of(const struct sockaddr_storage *address);
 
-/* The GID of a port with this index; NULL: there is none. */
+/* Returns the GID of a port with this index; NULL: there is none. */
 const struct sim_gid *sim_find_gid(const struct sim_device *device, uint32_t port, uint32_t index);
 
-/* The device by which a program uses an address; NULL: none serves it. */
+/* Returns the device by which a program uses an address; NULL: none serves it. */
 struct sim_device *sim_device_at(const struct sockaddr_storage *address,
 				 const struct sim_program *program);
 #endif

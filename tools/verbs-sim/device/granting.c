@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Decisions of a device: how much it grants a program, and what it refuses. See device.h.
+ * Decisions of a device: how much it grants a program, and which requests it refuses. See device.h.
  */
 #include <errno.h>
 #include <linux/capability.h>
@@ -10,7 +10,7 @@
 #include "verbs-sim/core/schedule.h"
 #include "verbs-sim/device/device.h"
 
-/* The next power of two. */
+/* Returns the next power of two. */
 static uint32_t round_up(uint32_t asked)
 {
 	uint32_t size = 1;
@@ -96,7 +96,7 @@ static bool counts(const struct sim_qp *qp, const struct sim_request *request)
 	       (qp->sq_sig_all || request->flags & IBV_SEND_SIGNALED);
 }
 
-/* The number of completions that a CQ of a smaller size must have room for. */
+/* Returns the number of completions that a shrunken CQ must have room for. */
 static uint32_t completions_of(const struct sim_cq *cq)
 {
 	uint32_t n = sim_pending(cq);
@@ -139,7 +139,7 @@ int sim_judge_srq(const struct sim_device *device, uint32_t *max_wr, uint32_t ma
 
 /* ---- QPs ---- */
 
-/* Grants inline data as soft-RoCE does, which has them in the place of SGEs. */
+/* Grants inline data as soft-RoCE does, which puts them in the place of SGEs. */
 static void grant_inline(struct ibv_qp_cap *cap, uint32_t piece)
 {
 	uint32_t pieces = cap->max_inline_data / piece;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The kinds of objects and of tasks, of all layers: core/ counts objects, and gives tasks to
- * sim_carry_out (transfer/tasks.c), and knows none of them by name.
+ * The kinds of objects and of tasks, in all layers: core/ counts objects, and gives tasks to
+ * sim_carry_out (transfer/tasks.c), but knows no kind by name.
  */
 #ifndef VERBS_SIM_DEVICE_KINDS_H
 #define VERBS_SIM_DEVICE_KINDS_H
 #include "verbs-sim/core/world.h"
 
-/* Objects, in the order in which what is left of a dead program is destroyed. */
+/* Objects, in the order in which those of a dead program are destroyed. */
 enum sim_kind {
 	SIM_ENDPOINT,
 	SIM_QP,
@@ -37,11 +37,11 @@ enum sim_task_kind {
 	SIM_TASK_TIMER        /* timer of a program: timerfd_create(2) */
 };
 
-/* Paces: for what the seed draws how long it takes at most. */
+/* Paces: the kinds of work whose longest time the seed draws. */
 enum sim_pace {
-	SIM_PACE_ARRIVAL,    /* of a request at the peer */
-	SIM_PACE_COMPLETION, /* of a request that has arrived */
-	SIM_PACE_CM          /* of a message of the connection manager */
+	SIM_PACE_ARRIVAL,    /* a request arrives at the peer */
+	SIM_PACE_COMPLETION, /* a request that has arrived completes */
+	SIM_PACE_CM          /* a message of the connection manager arrives */
 };
 _Static_assert(SIM_PACE_CM < SIM_PACES, "core/ draws fewer paces");
 

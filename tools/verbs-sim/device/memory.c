@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The memory of programs, as a device reaches it: of any program, without its help, and only where
- * a region is registered. See device.h.
+ * A device's access to the memory of programs: to any program's, without its help, and only where a
+ * region is registered. See device.h.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -42,7 +42,7 @@ const struct sim_mr *sim_find_mr(const struct sim_pd *pd, uint32_t key, uint64_t
 
 /* ---- What is mapped ---- */
 
-/* A line of /proc/self/maps: the range begins no later than `address`, which moves to its end. */
+/* Reads a line of /proc/self/maps: if its range has `address`, moves that to its end. */
 static bool goes_on(const char *line, uint64_t *address, bool to_write)
 {
 	char *rest;
@@ -86,7 +86,7 @@ bool sim_is_mapped(uint64_t address, uint64_t length, bool to_write)
 
 /*
  * For an emulator of processes, such as qemu-user, that has no process_vm_readv(2): the address is
- * then the same outside.
+ * the same outside of it.
  */
 static long move_by_file(long call, pid_t pid, uint64_t address, void *here, size_t length)
 {
@@ -104,7 +104,7 @@ static long move_by_file(long call, pid_t pid, uint64_t address, void *here, siz
 	return moved;
 }
 
-/* The other program is another user's. */
+/* For a program of another user. */
 static long move_by_helper(long call, pid_t pid, uint64_t address, void *here, size_t length)
 {
 	struct sim_help *help = &sim_world->help;
@@ -147,7 +147,7 @@ int sim_write_memory(const struct sim_program *program, uint64_t address, const 
 	return move(SYS_process_vm_writev, program, address, (void *)from, length);
 }
 
-/* The address of an SGE's data in the program; 0: they are not registered for this access. */
+/* Returns the address of an SGE's data in the program; 0: not registered for this access. */
 static uint64_t place_of(const struct sim_pd *pd, const struct ibv_sge *sge, uint32_t length,
 			 int access)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Messages that a program receives, and what --fail makes of them. See faults.h and device.h.
+ * Messages that a program receives, and the changes that --fail makes. See faults.h and device.h.
  */
 #include <string.h>
 

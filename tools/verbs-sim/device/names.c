@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The names of completions and events, without their common beginnings: the runner has no library that
- * knows them. See device.h.
+ * The names of completions and events, without their common prefixes: the runner has no library
+ * that knows them. See device.h.
  */
 #include "verbs-sim/device/device.h"
 

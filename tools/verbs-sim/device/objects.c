@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Creating and destroying objects of the device, with the ledger of who needs whom. See device.h.
+ * Creating and destroying objects of the device, with a ledger of which object needs which. See device.h.
  */
 #include <errno.h>
 
@@ -26,7 +26,7 @@ bool sim_has_room(const struct sim_device *device, enum sim_kind kind)
 	       sim_has_memory(SIM_MOST_OBJECT);
 }
 
-/* An object of this context that needs another one, which is the context itself or a PD. */
+/* Creates an object of this context that needs another one: the context itself or a PD. */
 static void *create_object(enum sim_kind kind, size_t size, struct sim_context *context,
 			   struct sim_object *needed, void *user)
 {
@@ -78,7 +78,7 @@ struct sim_mw *sim_create_mw(struct sim_pd *pd, enum ibv_mw_type type)
 
 	mw->pd = pd;
 	mw->type = type;
-	mw->key = 0x80000000 + mw->object.number * 0x100; /* which no region has */
+	mw->key = 0x80000000 + mw->object.number * 0x100; /* no region has this key */
 	return mw;
 }
 
@@ -143,7 +143,7 @@ struct sim_srq *sim_create_srq(struct sim_pd *pd, uint32_t max, uint32_t max_sge
 	return srq;
 }
 
-/* Only with a ring. */
+/* Works only with a ring. */
 static int resize_srq(struct sim_srq *srq, uint32_t max_wr)
 {
 	const struct sim_traits *traits = sim_traits(srq->pd->context);
@@ -151,7 +151,7 @@ static int resize_srq(struct sim_srq *srq, uint32_t max_wr)
 
 	if (traits->iwarp)
 		return EOPNOTSUPP;
-	/* Nor can an adapter: hw/mlx5/srq.c. */
+	/* An adapter cannot resize an SRQ, either: hw/mlx5/srq.c. */
 	if (!srq->queue.ring.shared || traits->exact || !max_wr || max_wr > most ||
 	    max_wr < srq->limit || max_wr < sim_filled(&srq->queue.ring))
 		return EINVAL;

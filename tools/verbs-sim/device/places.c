@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Places in the queues of a QP: what has completed, until its place is free again. See device.h.
+ * Places in the queues of a QP: completed requests, until their places are free again. See device.h.
  */
 #include "verbs-sim/device/device.h"
 
@@ -27,7 +27,7 @@ void sim_release(struct sim_qp *qp, struct sim_request *request)
 	sim_free(request);
 }
 
-/* ---- When a completion has been polled ---- */
+/* ---- Polled completions ---- */
 
 static void destroy_first_flushed(struct sim_qp *qp)
 {
@@ -37,7 +37,7 @@ static void destroy_first_flushed(struct sim_qp *qp)
 	sim_free(recv);
 }
 
-/* Returns whether a completion has reported it. */
+/* Frees the oldest place. Returns whether a completion has reported that request. */
 static bool free_first_place(struct sim_qp *qp)
 {
 	struct sim_request *request = TAILQ_FIRST(&qp->unpolled);
@@ -50,7 +50,7 @@ static bool free_first_place(struct sim_qp *qp)
 	return reported;
 }
 
-/* The completion of a send frees the places of those before it, too, that had none. */
+/* The completion of a send also frees the places of unsignaled sends before it. */
 static void free_places(struct sim_qp *qp, bool of_recv)
 {
 	if (of_recv)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * QPs: their states, what is posted to them, and flushing it. See device.h.
+ * QPs: their states, posted requests, and flushing these. See device.h.
  */
 #include <errno.h>
 #include <string.h>
@@ -91,9 +91,9 @@ void sim_complete_send(struct sim_qp *qp, struct sim_request *request)
 /* ---- Flushing ---- */
 
 /*
- * Returns true if a request arrives though its QP ends. A driver that sends while the program posts
- * has sent it, on iWARP as far as TCP takes it; another driver perhaps. A request that the peer did
- * not take is not sent again.
+ * Returns true if a request arrives though its QP ends. A driver that sends during the post has
+ * sent it, on iWARP as far as TCP takes it; another driver perhaps. A request that the peer did not
+ * take is not sent again.
  */
 static bool has_left(const struct sim_qp *qp, const struct sim_request *request)
 {
@@ -115,7 +115,7 @@ static void drop_wire(struct sim_qp *qp)
 		moved = request->pieces_moved;
 		sim_do_task(&qp->execute);
 		if (request == TAILQ_FIRST(&qp->wire) && request->pieces_moved == moved)
-			break; /* nobody takes it */
+			break; /* the peer does not take it */
 	}
 	while ((request = TAILQ_FIRST(&qp->wire))) {
 		SIM_UNLINK(&qp->wire, request, wire_link);
@@ -215,7 +215,7 @@ void sim_reset_qp(struct sim_qp *qp)
 	sim_reset_ring(&qp->recvs.ring);
 }
 
-/* A READ into more pieces than the device can fill: soft-iWARP fills the first, and says nothing. */
+/* Shortens a READ into more pieces than soft-iWARP can fill: it fills the first, without an error. */
 static void keep_first_pieces(struct sim_request *request, int most)
 {
 	while (request->num_sge > most)
@@ -230,7 +230,7 @@ int sim_judge_read(struct sim_qp *qp, enum ibv_wr_opcode opcode)
 	return EINVAL;
 }
 
-#define ENDING_NS 1000000 /* that it takes to end a connection */
+#define ENDING_NS 1000000 /* the time to end a connection */
 
 int sim_judge_doorbell(const struct sim_qp *qp)
 {

@@ -102,7 +102,7 @@ uint32_t sim_pending(const struct sim_cq *cq)
 	return sim_filled(&cq->ring);
 }
 
-/* libsiw says without a call what it waits for. */
+/* libsiw arms a CQ without a call. */
 static void read_arming(struct sim_cq *cq)
 {
 	bool solicited_only;
@@ -114,7 +114,7 @@ static void read_arming(struct sim_cq *cq)
 								  : SIM_ARMED;
 }
 
-/* The QPs of a dead CQ fail, each when it would do something next: see sim_fails_with_cq. */
+/* Each QP of a dead CQ fails when it would do something next: see sim_fails_with_cq. */
 static void end_cq(struct sim_cq *cq)
 {
 	struct sim_object *object;

@@ -2,12 +2,12 @@
 /*
  * Queues that soft-RoCE shares with its library. See rings.h.
  *
- * The side that puts an entry in stores the producer's index behind it, the side that takes one out
+ * The side that puts an entry in then stores the producer's index, the side that takes one out
  * stores the consumer's; both count modulo the number of slots, and one slot stays free.
  */
 #include <errno.h>
 #include <infiniband/verbs.h>
-#include <netinet/in.h> /* before linux/in.h, which the next but one includes */
+#include <netinet/in.h> /* must come before linux/in.h, which the next but one includes */
 #include <rdma/ib_user_verbs.h>
 #include <rdma/rdma_user_rxe.h>
 #include <string.h>
@@ -126,7 +126,7 @@ void sim_reset_ring(struct sim_ring *ring)
 	ring->shared->consumer_index = -ring->held & ring->shared->index_mask;
 }
 
-/* The next entry that the library has put in and the device has not read, or NULL. */
+/* Returns the next entry that the library has put in and the device has not read, or NULL. */
 static const void *read_entry(struct sim_ring *ring)
 {
 	const void *found;
@@ -236,7 +236,7 @@ static const struct sim_ah *find_ah(const struct sim_program *program, uint32_t 
 	return ah && ah->object.program == program ? ah : NULL;
 }
 
-/* Where a request goes. An AH that is gone leads nowhere. */
+/* Sets the destination of a request. An AH that is gone leads nowhere. */
 static void fill_target(const struct sim_qp *qp, struct sim_request *request,
 			const struct rxe_send_wr *wr)
 {

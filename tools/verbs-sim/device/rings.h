@@ -20,18 +20,18 @@ struct sim_recv;
 struct sim_request;
 
 struct sim_ring {
-	struct rxe_queue_buf *shared; /* with librxe; NULL: it is none of soft-RoCE's */
-	void *memory;                 /* that it is in */
+	struct rxe_queue_buf *shared; /* shared with librxe; NULL: not a ring of soft-RoCE */
+	void *memory;                 /* the block that has the ring */
 	/*
-	 * The first entry that the device has not read, or written; of soft-RoCE's completions, the
-	 * first that it has not seen taken out.
+	 * The first entry that the device has not read, or written; for soft-RoCE's completions,
+	 * the first that it has not seen taken out.
 	 */
 	uint32_t seen;
-	uint32_t held; /* slots that the library sees taken for good: see sim_hold_ring */
+	uint32_t held; /* slots out of use, for good: see sim_hold_ring */
 	/* Members for soft-iWARP: */
-	void *entries; /* shared with libsiw; NULL: it is none of these */
+	void *entries; /* shared with libsiw; NULL: not a ring of soft-iWARP */
 	uint32_t slots, done;
-	size_t bytes; /* of an entry */
+	size_t bytes; /* in an entry */
 };
 
 /* Makes a ring for `entries` entries, each of them `bytes` long or longer. Returns 0 or ENOMEM. */
@@ -44,15 +44,15 @@ void sim_destroy_ring(struct sim_ring *ring);
  */
 void sim_hold_ring(struct sim_ring *ring, uint32_t entries);
 
-/* For the library's mmap(2): where in the file of the world the ring is, and its length in bytes. */
+/* For the library's mmap(2): return the ring's place in the file of the world, and its length in bytes. */
 uint64_t sim_offset_of(const struct sim_ring *ring);
 uint32_t sim_bytes_of(const struct sim_ring *ring);
 
-/* The number of slots of a ring, and of entries in a ring of completions. */
+/* Return the number of slots of a ring, and of entries in a ring of completions. */
 uint32_t sim_slots_of(const struct sim_ring *ring);
 uint32_t sim_filled(const struct sim_ring *ring);
 
-/* ---- The same of soft-iWARP: rings_siw.c. rings.c calls these, but for the first. ---- */
+/* ---- The same for soft-iWARP: rings_siw.c. rings.c calls all but the first. ---- */
 
 enum sim_siw_entry {
 	SIM_SIW_COMPLETION,
@@ -68,13 +68,13 @@ void sim_siw_release(struct sim_ring *ring);
 struct sim_request *sim_siw_read_send(struct sim_ring *ring);
 struct sim_recv *sim_siw_read_recv(struct sim_ring *ring);
 
-/* The library arms a CQ without a call. */
+/* Returns how the library has armed a CQ, which it does without a call. */
 bool sim_siw_is_armed(const struct sim_ring *ring, bool *solicited_only);
 void sim_siw_disarm(struct sim_ring *ring);
 
 /* ---- */
 
-/* The device has done what the oldest entry asked for: the library may use its place again. */
+/* To be called when the device has carried out the oldest entry: the library may use its place again. */
 void sim_release_entry(struct sim_ring *ring);
 
 /*
@@ -86,15 +86,15 @@ int sim_resize_ring(struct sim_ring *ring, uint32_t entries);
 /* Empties a ring. */
 void sim_reset_ring(struct sim_ring *ring);
 
-/* Bytes of an entry that has room for this. */
+/* Return the bytes of an entry with room for this. */
 size_t sim_bytes_of_send(uint32_t max_sge, uint32_t max_inline);
 size_t sim_bytes_of_recv(uint32_t max_sge);
 size_t sim_bytes_of_completion(void);
 
-/* The caller has seen that there is room. */
+/* Puts a completion in. The caller has seen that there is room. */
 void sim_put_completion(struct sim_ring *ring, const struct ibv_wc *wc);
 
-/* Takes out those of a QP. Returns how many of them were of receives. */
+/* Takes out the completions of a QP. Returns how many of them were of receives. */
 uint32_t sim_drop_completions(struct sim_ring *ring, uint32_t qp_num);
 
 /*
@@ -104,9 +104,9 @@ uint32_t sim_drop_completions(struct sim_ring *ring, uint32_t qp_num);
 void sim_watch_taken(struct sim_ring *ring);
 bool sim_read_taken(struct sim_ring *ring, struct ibv_wc *wc);
 
-/* The next request that the library has put into the ring of a QP, or NULL. It is the caller's. */
+/* Takes the next request that the library has put into the ring of a QP, for the caller; or NULL. */
 struct sim_request *sim_read_send(struct sim_qp *qp);
 
-/* The same for receives. */
+/* Does the same for receives. */
 struct sim_recv *sim_read_recv(struct sim_ring *ring);
 #endif

@@ -2,8 +2,8 @@
 /*
  * Queues that soft-iWARP shares with its library, as rdma/siw-abi.h says. See rings.h.
  *
- * There are no indices: an entry is the reader's while it is VALID. Behind the entries of a CQ is a
- * word in which the library says what it wants to be told of.
+ * There are no indices: the reader owns an entry while it is VALID. After the entries of a CQ is a
+ * word by which the library arms the CQ.
  */
 #include <errno.h>
 #include <rdma/siw-abi.h>
@@ -98,7 +98,7 @@ void sim_siw_put_completion(struct sim_ring *ring, const struct ibv_wc *wc)
 			 __ATOMIC_RELEASE);
 }
 
-/* The place of a code of the driver in the table of statuses; 0 for the code 0. */
+/* Returns the place of a code of the driver in the table of statuses; 0 for the code 0. */
 static int find_status(uint16_t said)
 {
 	int code = (int)(sizeof(statuses) / sizeof(statuses[0]));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Changing the attributes of a QP, and its state: which changes a device allows, and what they do.
- * See device.h.
+ * Changing the attributes of a QP, and its state: the changes that a device allows, and their
+ * effects. See device.h.
  */
 #include <errno.h>
 
@@ -26,10 +26,10 @@ int sim_check_path(const struct sim_device *device, uint32_t port, const struct 
 }
 
 /*
- * ---- Which steps there are ----
+ * ---- The steps ----
  *
- * By the InfiniBand specification, 11.2.5.2, as ib_modify_qp_is_ok of Linux has it, which soft-RoCE asks
- * as adapters' drivers do. There is no SQD here.
+ * These follow the InfiniBand specification, 11.2.5.2, as ib_modify_qp_is_ok of Linux does, which
+ * soft-RoCE and adapters' drivers call. There is no SQD here.
  */
 
 #define OF_INIT (IBV_QP_PKEY_INDEX | IBV_QP_PORT)
@@ -116,7 +116,7 @@ static int check_path(const struct sim_qp *qp, const struct ibv_qp_attr *attr, i
 	return sim_check_path(device, qp->attr.port_num, &attr->ah_attr);
 }
 
-/* A device refuses a depth that it does not have; not each that of the READs that it answers. */
+/* Checks the depths: not every device refuses one above its limit for READs that it answers. */
 static int check_depths(const struct sim_qp *qp, const struct ibv_qp_attr *attr, int mask)
 {
 	int most = sim_qp_traits(qp)->attr.max_qp_rd_atom;

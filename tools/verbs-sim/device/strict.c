@@ -4,8 +4,8 @@
  */
 #include "verbs-sim/device/device.h"
 
-#define MOST_COMPARED 256   /* receives: to compare all of a large pool takes too long */
-#define MOST_SUMMED   65536 /* bytes: to add up all of the longest message takes too long */
+#define MOST_COMPARED 256   /* receives to compare: all of a large pool would take too long */
+#define MOST_SUMMED   65536 /* bytes to add up: all of the longest message would take too long */
 
 static bool overlaps(const struct ibv_sge *sge, uint64_t address, uint64_t length)
 {
@@ -55,7 +55,7 @@ void sim_check_receives(const struct sim_qp *qp)
 
 /* ---- Sends ---- */
 
-/* FNV-1a, and never 0. */
+/* Computes FNV-1a, but never 0. */
 static uint64_t sum_of(const struct sim_qp *qp, const struct sim_request *request)
 {
 	static uint8_t data[MOST_SUMMED];
@@ -114,7 +114,7 @@ void sim_check_sink(const struct sim_qp *qp, const struct sim_request *request)
 
 /* ---- Queues ---- */
 
-/* The completions that all QPs of a CQ can have outstanding. An SRQ counts once for all its QPs. */
+/* Returns how many completions all QPs of a CQ can have outstanding. An SRQ counts once for its QPs. */
 static uint64_t needs_of(const struct sim_cq *cq)
 {
 	const struct sim_srq *counted = NULL;
@@ -171,7 +171,7 @@ static bool is_used_by(const struct sim_qp *qp, uint64_t address, uint64_t lengt
 {
 	const struct sim_request *request;
 
-	/* A real device may flush later: only the completion says that it is done with the memory. */
+	/* A real device may flush later: only the completion shows that it no longer uses the memory. */
 	if (has_memory(&qp->flushed, address, length))
 		return true;
 	if (qp->state == IBV_QPS_RESET || qp->state == IBV_QPS_ERR)

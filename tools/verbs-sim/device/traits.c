@@ -28,8 +28,8 @@ static const char *const kinds[] = { "roce", "roce-6.12", "iwarp", "iwarp-6.12",
  * A trait: its name in --device, or NULL; its place; its evidence; and its value for each kind. The
  * evidence is a question of tests/probe or tests/adapter.c that the driver has answered, a page, a
  * source file of Linux or rdma-core, a published measurement, or a section of the InfiniBand
- * Architecture Specification, volume 1. An adapter is as soft-RoCE of Linux 6.12 where the row names
- * nothing else: librxe runs above it, and its alignment, SGEs and limits are librxe's.
+ * Architecture Specification, volume 1. An adapter is as soft-RoCE of Linux 6.12 unless the row
+ * names something else: librxe runs above it, so alignment, SGEs and limits are librxe's.
  */
 #define TRAIT(name, member, evidence, ...)                        \
 	{                                                         \

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Memory windows: what binds and ends them, and what a peer's key opens. See device.h.
+ * Memory windows: binding and ending them, and access by a peer's key. See device.h.
  *
- * As soft-RoCE: a window of type 1 may be bound anew at any time, and serves all QPs of its PD; one of
+ * As soft-RoCE does: a window of type 1 may be bound anew at any time, and serves all QPs of its PD; one of
  * type 2 must be free, and serves the QP that has bound it. The driver checks that a window is inside of
- * its region when it is bound, but not that an access is inside of the window: the region is the limit.
+ * its region when it is bound, but not that an access is inside of the window: only the region limits it.
  */
 #include <errno.h>
 

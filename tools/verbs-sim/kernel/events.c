@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Channels of uverbs: what the library reads from them. See uverbs.h.
+ * Channels of uverbs: the events that the library reads from them. See uverbs.h.
  *
- * The kernel counts the events of an object that it has reported; the library, which gets the count
- * when it destroys the object, then waits until the program has acked so many.
+ * The kernel counts the events of an object that it has reported; the library gets this count when
+ * it destroys the object, and waits until the program has acked that many.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 struct events {
 	struct sim_file file;
 	struct sim_channel *channel;
-	const struct sim_context *context; /* NULL: of asynchronous events */
+	const struct sim_context *context; /* NULL: a channel of asynchronous events */
 };
 
 /* Copies an event to the library, and frees it. Returns its length in bytes. */
@@ -26,7 +26,7 @@ static ssize_t deliver(struct sim_event *event, const void *from, size_t size, v
 	return (ssize_t)size;
 }
 
-/* A CQ is known to the library by the handle that it has given it. */
+/* The library knows a CQ by the handle that it has chosen. */
 static ssize_t read_completion(struct sim_file *file, void *buf, size_t count)
 {
 	struct ib_uverbs_comp_event_desc told;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * libc: reading folders of the kernel. A stream of one is known by its address: a program only passes
- * it on.
+ * libc: reading folders of the kernel. Their streams are found by address, as a program only passes
+ * them on.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -16,7 +16,7 @@
 struct folder {
 	LIST_ENTRY(folder) link;
 	char *path;
-	unsigned int place; /* of the name that is read next */
+	unsigned int place; /* the index of the name to read next */
 	struct dirent entry;
 	DIR *drivers; /* the real folder, of which only some names are shown; or NULL */
 };
@@ -48,8 +48,8 @@ static DIR *open_folder(const char *path)
 }
 
 /*
- * libibverbs loads the library of each driver that this folder names. No simulated device needs one of
- * the others, and to load them takes a third of a short run.
+ * libibverbs loads the library of each driver that this folder names. Simulated devices need only
+ * two, and loading the others takes a third of a short run.
  */
 static DIR *open_drivers(const char *path)
 {

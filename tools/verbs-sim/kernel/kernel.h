@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The simulated kernel below the real libibverbs, librdmacm, librxe and libsiw of the machine: what
- * they ask it, and what it answers.
+ * The simulated kernel below the real libibverbs, librdmacm, librxe and libsiw of the machine: it
+ * answers their commands.
  *
- * Contract: kernel/ only translates. Whether something is allowed, and with which error it is
- * refused, is said in device/ or cm/. A command that is not here ends in EOPNOTSUPP, as with an older
- * kernel, and is named at the end of the run. These functions are called by the program, in its turn.
+ * Contract: kernel/ only translates. device/ or cm/ decides whether something is allowed, and with
+ * which error it is refused. A command that is not here ends in EOPNOTSUPP, as with an older
+ * kernel, and is named at the end of the run. The program calls these functions, in its turn.
  */
 #ifndef VERBS_SIM_KERNEL_KERNEL_H
 #define VERBS_SIM_KERNEL_KERNEL_H
@@ -16,7 +16,7 @@
 
 /* ---- uverbs.c: /dev/infiniband/uverbsN ---- */
 
-/* Returns a descriptor, or -1 and errno. */
+/* Opens a device. Returns a descriptor, or -1 and errno. */
 int uverbs_open(struct sim_device *device);
 
 /* ---- ucma.c: /dev/infiniband/rdma_cm ---- */
@@ -29,7 +29,7 @@ bool ucma_has_command(const char *name);
 
 /* ---- uverbs_memory.c ---- */
 
-/* The object of this program that has this number, which is its handle; NULL: there is none. */
+/* Returns the object of this program with this number, which is its handle; NULL: there is none. */
 void *kernel_find(enum sim_kind kind, uint32_t handle);
 
 /*
@@ -38,11 +38,11 @@ void *kernel_find(enum sim_kind kind, uint32_t handle);
  */
 bool kernel_is_for_librdmacm(void);
 
-/* ---- locks.c: which spin lock belongs to which queue ---- */
+/* ---- locks.c: the spin locks of queues ---- */
 
 /*
- * The library is about to initialize the spin locks of this CQ, QP or SRQ, which a command has just
- * created for it: so the next pthread_spin_init of this thread says where they are.
+ * To be called when a command has created this CQ, QP or SRQ: the library is about to initialize
+ * its spin locks, so the next calls of pthread_spin_init in this thread give their addresses.
  */
 void kernel_await_locks(struct sim_object *owner);
 
@@ -50,8 +50,8 @@ void kernel_await_locks(struct sim_object *owner);
 void kernel_forget_locks(struct sim_object *owner);
 
 /*
- * Posts what the library has put into the queue of sends of a QP: uverbs_post.c. Returns 0, or the errno
- * value with which the device refuses one, and stops there.
+ * Posts the requests that the library has put into the send queue of a QP: uverbs_post.c. Returns
+ * 0, or the errno value with which the device refuses one, and stops there.
  */
 int kernel_post_sends(struct sim_qp *qp);
 #endif

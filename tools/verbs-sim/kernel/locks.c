@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The spin locks that a library holds while it uses a queue that it shares with its driver. Polling a
- * CQ and posting a receive are no commands: that a program does so is seen when its library takes the
- * lock, and what was posted when it gives it back. See kernel.h.
+ * The spin locks that a library holds while it uses a queue that it shares with its driver. Polling
+ * a CQ and posting a receive are no commands: the simulation sees them when the library takes the
+ * lock, and sees the posted receives when it gives the lock back. See kernel.h.
  *
- * A library initializes the locks of a queue behind the command that creates it: librxe first that of
- * the receives of a QP, then that of its sends, and libsiw the other way round. A lock that the program
- * itself has made is none of these.
+ * A library initializes the locks of a queue after the command that creates it: librxe first the
+ * lock of a QP's receives, then the lock of its sends, and libsiw the other way round. A lock that
+ * the program itself has made does not count.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -17,19 +17,19 @@
 #include "verbs-sim/kernel/kernel.h"
 
 #define BUCKETS 8192
-#define APART   16 /* bytes from one to the next, at least, as they are parts of what was allocated */
+#define APART   16 /* least bytes from one lock to the next: they are in allocated objects */
 
 struct lock {
 	LIST_ENTRY(lock) link;
 	const void *place;
 	struct sim_object *owner;
-	struct lock *next;            /* of this owner */
-	struct sim_recv_queue *recvs; /* that it guards; NULL: completions, or sends */
+	struct lock *next;            /* the owner's next lock */
+	struct sim_recv_queue *recvs; /* guarded by it; NULL: it guards completions, or sends */
 };
 static LIST_HEAD(locks, lock) buckets[BUCKETS];
 
 static __thread struct sim_object *awaited;
-static __thread unsigned int found; /* locks of it */
+static __thread unsigned int found; /* number of its locks */
 
 static struct locks *bucket_of(const void *place)
 {
@@ -66,7 +66,7 @@ void kernel_forget_locks(struct sim_object *owner)
 	}
 }
 
-/* The queue of receives that the awaited object's next lock guards, or NULL. */
+/* Returns the queue of receives that the awaited object's next lock guards, or NULL. */
 static struct sim_recv_queue *guarded(void)
 {
 	struct sim_qp *qp = (struct sim_qp *)awaited;
@@ -83,8 +83,8 @@ static void learn(const void *place)
 	struct lock *lock = find(place);
 
 	if (lock && lock->owner == awaited)
-		return; /* librxe initializes that of the sends twice */
-	if (lock)       /* the library has forgotten that object, and its memory is another's */
+		return; /* librxe initializes the sends' lock twice */
+	if (lock)       /* an object that the library has forgotten had this memory */
 		kernel_forget_locks(lock->owner);
 	lock = malloc(sizeof(*lock));
 	if (!lock)
@@ -141,7 +141,7 @@ static void post_recv(enum sim_kind kind)
 	sim_found();
 }
 
-/* Sends need no more than the lock itself: a command posts them. */
+/* For sends only the lock matters: a command posts them. */
 static bool before_lock(const void *place)
 {
 	struct lock *lock = find(place);
@@ -169,7 +169,7 @@ static void behind_unlock(const void *place)
 
 	if (lock && lock->owner->kind == SIM_CQ)
 		see_taken(lock);
-	/* libsiw rings no doorbell while its driver is at work. */
+	/* libsiw rings no doorbell while its driver works. */
 	if (lock && lock->owner->kind == SIM_QP && !lock->recvs &&
 	    sim_is_iwarp((struct sim_qp *)lock->owner))
 		post_sends((struct sim_qp *)lock->owner);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Commands of both: groups of multicast. An id joins one, and when it hears that it has, librdmacm
+ * Multicast groups, by commands of uverbs and ucma. An id joins one, and after the event librdmacm
  * attaches the id's QP. See uverbs.h and ucma.h.
  */
 #include <errno.h>
@@ -42,11 +42,11 @@ int uverbs_detach_mcast(struct uverbs *uverbs, const void *in, void *out)
 
 /* ---- Ids ---- */
 
-/* A group that an id of this program has joined: it has a number among them, and events. */
+/* A group that an id of this program has joined: it has a number of its own, and events. */
 struct group {
 	LIST_ENTRY(group) link;
 	uint32_t number, id, reported;
-	uint64_t uid; /* by which the library knows it */
+	uint64_t uid; /* the library's name for it */
 	union ibv_gid gid;
 };
 static LIST_HEAD(groups, group) groups = LIST_HEAD_INITIALIZER(groups);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * The netlink socket of RDMA (rdma/rdma_netlink.h), by which the libraries find devices and their
- * drivers. Its descriptor is that of a real socket, of another protocol, which only carries no
- * messages: they are answered here.
+ * drivers. Its descriptor belongs to a real socket of another protocol, which carries no messages:
+ * they are answered here.
  */
 #include <errno.h>
 #include <linux/netlink.h>
@@ -23,7 +23,7 @@
 
 struct netlink {
 	struct sim_file file;
-	size_t length; /* of the answer that was not received yet */
+	size_t length; /* bytes of the answer that were not received yet */
 	_Alignas(NLMSG_ALIGNTO) char answer[MOST_ANSWER];
 };
 
@@ -70,7 +70,7 @@ static void end(struct netlink *netlink, const struct nlmsghdr *header)
 	netlink->length += NLMSG_ALIGN(header->nlmsg_len);
 }
 
-/* The payload of an attribute of a request; NULL: it has none of this type. */
+/* Returns the payload of an attribute of a request; NULL: it has none of this type. */
 static const void *find(const struct nlmsghdr *request, uint16_t type)
 {
 	const char *at = (const char *)request + NLMSG_HDRLEN;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * libc: calls with a path. One of the kernel's leads to what sysfs.c tells; any other is left alone.
+ * libc: calls with a path. sysfs.c answers for the kernel's paths; others go to the real call.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +27,7 @@ static int error(int number)
 
 /* ---- Opening ---- */
 
-/* A descriptor from which the text is read as from a file. Who reads the clock in between does not poll. */
+/* Returns a descriptor that reads as the file. Opening it shows that looks at the clock are no polling. */
 static int open_text(const char *path)
 {
 	char text[SYSFS_MOST_TEXT];
@@ -118,7 +118,7 @@ EXPORTED FILE *fopen64(const char *restrict path, const char *restrict mode)
 
 /* ---- Looking ---- */
 
-/* As stat(2), for the kernel's paths. Returns -2 for other paths. */
+/* Does as stat(2), for the kernel's paths. Returns -2 for other paths. */
 static int look(const char *path, struct stat *to)
 {
 	struct sim_device *device = NULL;

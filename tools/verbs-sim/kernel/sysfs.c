@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * The files of the kernel, as a table of paths: each row is a file, with the function that writes its
- * text. Folders are what is in front of them. See sysfs.h.
+ * text. The words before the last name the folders. See sysfs.h.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "verbs-sim/calls/call.h"
 #include "verbs-sim/kernel/sysfs.h"
 
-/* The device, port and index that the words of a row stood for in a path. */
+/* The device, port and index that a path has for the words of a row. */
 struct place {
 	struct sim_device *device;
 	uint32_t port, index;
@@ -94,7 +94,7 @@ static int gid(const struct place *place, char *text)
 	return write_groups(found ? &found->gid : &none, sizeof(none) / 2, text);
 }
 
-/* The kernel refuses to read what is said of an empty place. */
+/* The kernel refuses to read the attributes of an empty place. */
 static int gid_type(const struct place *place, char *text)
 {
 	const struct sim_gid *found = sim_find_gid(place->device, place->port, place->index);
@@ -109,7 +109,7 @@ static int gid_interface(const struct place *place, char *text)
 	return sim_find_gid(place->device, place->port, place->index) ? WRITE("lo\n") : -1;
 }
 
-/* ---- The table: a word in capitals stands for any of its kind ---- */
+/* ---- The table: a word in capitals stands for any name of its kind ---- */
 
 #define DEVICE "/sys/class/infiniband/DEVICE"
 #define UVERBS "/sys/class/infiniband_verbs/UVERBS"
@@ -141,11 +141,11 @@ static const struct {
 };
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
 
-/* The kernel's folders of RDMA: below them nothing of this machine is to be seen. */
+/* The kernel's folders of RDMA: below them programs see nothing of this machine. */
 static const char *const roots[] = { "/sys/class/infiniband", "/sys/class/infiniband_verbs",
 				     "/sys/class/misc/rdma_cm", "/dev/infiniband" };
 
-/* ---- Words: what they stand for, counted from 0; false: there are no more ---- */
+/* ---- Words: each writes its Nth name, from 0; false: there are no more ---- */
 
 static bool nth_device(uint32_t n, const char *format, struct place *place, char *name)
 {
@@ -171,7 +171,7 @@ static bool nth_number(uint32_t n, uint32_t first, uint32_t many, uint32_t *numb
 	return n < many;
 }
 
-/* `place` has what the words before this one stand for. A word of its own stands for itself. */
+/* `place` has the values of the words before this one. Any other word stands for itself. */
 static bool nth_name(const char *word, uint32_t n, struct place *place, char *name)
 {
 	if (!strcmp(word, "DEVICE"))
@@ -190,7 +190,7 @@ static bool nth_name(const char *word, uint32_t n, struct place *place, char *na
 	return !n;
 }
 
-/* Numbers need no search: a table of GIDs has a thousand places. */
+/* Returns where to begin the search: with a number, because a table of GIDs has a thousand places. */
 static uint32_t first_to_try(const char *word, const char *name)
 {
 	uint32_t number = (uint32_t)strtoul(name, NULL, 10);
@@ -229,7 +229,7 @@ static bool next_word(const char **path, char word[SYSFS_MOST_TEXT])
 
 /*
  * Follows a path along a row. Returns the rest of the row, which is empty if the path leads to the
- * file; NULL: the path does not lead along the row.
+ * file; NULL: the path leaves the row.
  */
 static const char *follow(const char *row, const char *path, struct place *place)
 {

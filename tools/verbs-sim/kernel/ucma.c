@@ -12,11 +12,11 @@
 static const struct row {
 	const char *name;
 	ucma_command *carry_out;
-	size_t request, answer; /* bytes */
-	int ways[2];            /* how --fail makes it fail, if it does not say */
-	size_t response;        /* where in the request the address of the answer is */
+	size_t request, answer; /* sizes in bytes */
+	int ways[2];            /* the default error of --fail */
+	size_t response;        /* offset in the request of the answer's address */
 } commands[] = {
-/* Commands of the first kind have an answer. */
+/* ASKS is for commands with an answer. */
 #define ASKS(name, function, request, answer, error)          \
 	[RDMA_USER_CM_CMD_##name] = { #name,                  \
 				      function,               \
@@ -52,7 +52,7 @@ static const struct row {
 };
 
 #define COMMANDS    (sizeof(commands) / sizeof(commands[0]))
-#define MOST_LENGTH 1024 /* bytes of a request, or of an answer */
+#define MOST_LENGTH 1024 /* bytes in a request, or an answer */
 
 bool ucma_has_command(const char *name)
 {
@@ -65,7 +65,7 @@ bool ucma_has_command(const char *name)
 	return false;
 }
 
-/* An older library writes less than a request has now: the rest is zero. */
+/* An older library writes a shorter request: the rest is zero. */
 static int carry_out(struct ucma *ucma, const struct rdma_ucm_cmd_hdr *header, size_t length)
 {
 	const struct row *row = header->cmd < COMMANDS ? &commands[header->cmd] : NULL;
@@ -115,8 +115,8 @@ static void close_ucma(struct sim_file *file)
 static const struct sim_file_ops ops = { .write = write_command, .close = close_ucma };
 
 /*
- * Before anything else librdmacm tries once, on a channel of its own, whether the kernel knows AF_IB.
- * That is no call of the program.
+ * Before anything else librdmacm tries once, on its own channel, whether the kernel knows AF_IB.
+ * This is not a call of the program.
  */
 static bool is_probe(void)
 {

@@ -6,7 +6,7 @@
 #ifndef VERBS_SIM_KERNEL_UCMA_H
 #define VERBS_SIM_KERNEL_UCMA_H
 #include <errno.h>
-#include <netinet/in.h> /* before linux/in.h, which the kernel's headers include */
+#include <netinet/in.h> /* must come before linux/in.h, which the kernel's headers include */
 
 /* librdmacm's header and the kernel's both have these names. */
 #define RDMA_PS_IPOIB                         UCMA_PS_IPOIB
@@ -47,8 +47,8 @@
 /* An open /dev/infiniband/rdma_cm. */
 struct ucma {
 	struct sim_file file;
-	struct sim_channel *channel; /* of events */
-	bool is_probe;               /* of librdmacm, not of the program: see ucma_open */
+	struct sim_channel *channel; /* for events */
+	bool is_probe;               /* librdmacm's, not the program's: see ucma_open */
 };
 
 /*
@@ -76,11 +76,11 @@ ucma_command ucma_notify, ucma_get_event;
 /* ---- multicast.c ---- */
 ucma_command ucma_join_ip_mcast, ucma_join_mcast, ucma_leave_mcast;
 
-/* An id is destroyed: it has joined nothing any more. */
+/* To be called when an id is destroyed: it leaves its groups. */
 void ucma_destroy_groups(uint32_t id);
 
 /*
- * An event that an id has joined a group is about the group: says so in the answer, which may be NULL.
+ * For the event that an id has joined a group: makes the answer, which may be NULL, name the group.
  * Returns false if the id has left it.
  */
 bool ucma_find_group(uint32_t id, const union ibv_gid *gid, struct rdma_ucm_event_resp *answer);

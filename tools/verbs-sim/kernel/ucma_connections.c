@@ -22,7 +22,7 @@ static struct sim_terms terms_of(const struct rdma_ucm_conn_param *param)
 	return terms;
 }
 
-/* The QP is known by its number from here on. */
+/* From here on the QP is known by its number. */
 static void bind_qp(struct sim_endpoint *endpoint, uint32_t number)
 {
 	struct sim_qp *qp = kernel_find(SIM_QP, number);
@@ -45,7 +45,7 @@ int ucma_connect(struct ucma *ucma, const void *in, void *out)
 	return sim_connect(client, &terms);
 }
 
-/* Without valid parameters it is the client's, whose QP is ready: the server may know. */
+/* Without valid parameters, this is a client whose QP is ready: the server may learn of it. */
 int ucma_accept(struct ucma *ucma, const void *in, void *out)
 {
 	const struct rdma_ucm_accept *request = in;
@@ -93,7 +93,7 @@ int ucma_disconnect(struct ucma *ucma, const void *in, void *out)
 	return sim_disconnect(endpoint);
 }
 
-/* An established connection is no news to the CM here. */
+/* The simulated CM knows already that the connection is established. */
 int ucma_notify(struct ucma *ucma, const void *in, void *out)
 {
 	const struct rdma_ucm_notify *request = in;
@@ -171,7 +171,7 @@ static void translate_datagram(const struct sim_cm_event *event, struct rdma_ucm
 	param->qp_num = event->type == RDMA_CM_EVENT_ESTABLISHED ? event->terms.qp_num : 0xffffff;
 }
 
-/* A request is about its listener, and brings a new id; having joined a group is about the group. */
+/* A connect request names its listener, and brings a new id; a multicast join names the group. */
 static void translate(struct sim_cm_event *event, struct rdma_ucm_event_resp *answer)
 {
 	struct sim_object *about = event->head.about;
@@ -195,8 +195,8 @@ static void translate(struct sim_cm_event *event, struct rdma_ucm_event_resp *an
 }
 
 /*
- * Returns false for events that the kernel keeps to itself: those of an id that the program has not
- * accepted yet, and that a group was joined that the program has left.
+ * Returns false for events that the kernel does not report: of an id that the program has not
+ * accepted yet, and of joining a group that the program has left.
  */
 static bool concerns_program(const struct sim_event *event)
 {

@@ -8,7 +8,7 @@
 #include "verbs-sim/kernel/ucma.h"
 
 /*
- * librdmacm asks for RDMA_PS_IB on its own, which is no call of the program. By the error it learns
+ * librdmacm asks for RDMA_PS_IB by itself, not for a call of the program. From the error it learns
  * that there is no AF_IB, and uses no command that came with AF_IB.
  */
 int ucma_create_id(struct ucma *ucma, const void *in, void *out)
@@ -112,7 +112,7 @@ static void tell_path(const struct sim_endpoint *endpoint, struct ib_user_path_r
 	path->hop_limit = 64;
 }
 
-/* The library asks behind each call and event by which an id may have got a device, or a route. */
+/* The library asks after each call and event that may have given an id a device, or a route. */
 int ucma_query_route(struct ucma *ucma, const void *in, void *out)
 {
 	const struct rdma_ucm_query *request = in;

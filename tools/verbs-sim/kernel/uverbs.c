@@ -2,9 +2,9 @@
 /*
  * /dev/infiniband/uverbsN: opening it, and carrying out what is written to it. See uverbs.h.
  *
- * The library asks each command by ioctl(2) first, and learns of most that they are to be written:
- * uverbs_ioctl.c. The descriptor is that of the world's memory, for the queues that a library shares with
- * its driver are mapped from it. It must be a mapping of the real kernel, as programs such as UCX
+ * The library sends each command by ioctl(2) first, and learns that it must write most of them:
+ * uverbs_ioctl.c. The descriptor is that of the world's memory, because a library maps the queues
+ * that it shares with its driver. The real kernel must do the mapping, because programs such as UCX
  * replace mmap(2) themselves.
  */
 #include <errno.h>
@@ -18,16 +18,16 @@
 #include "verbs-sim/kernel/sysfs.h"
 #include "verbs-sim/kernel/uverbs.h"
 
-#define MOST_ANSWER 512 /* bytes */
+#define MOST_ANSWER 512 /* bytes in an answer */
 
 struct row {
 	const char *name;
 	uverbs_command *carry_out;
-	size_t request, answer; /* bytes */
-	int ways[2];            /* how --fail makes it fail, if it does not say */
+	size_t request, answer; /* sizes in bytes */
+	int ways[2];            /* the default error of --fail */
 };
 
-/* A command without an answer has `char`, of which the library takes nothing. */
+/* A command without an answer has `char`, and the library copies nothing. */
 #define COMMAND(name, function, request, answer, error) \
 	[IB_USER_VERBS_CMD_##name] = { #name, function, sizeof(request), sizeof(answer), { error } }
 #define EX(name, function, request, answer, error) \
@@ -100,7 +100,7 @@ static const struct row *find(const struct row *rows, size_t n, uint32_t number)
 
 #define FIND(rows, number) find(rows, sizeof(rows) / sizeof((rows)[0]), number)
 
-/* Each of the extended commands has the name of another. */
+/* Each extended command has the name of an older one. */
 bool uverbs_has_command(const char *name)
 {
 	size_t i;
@@ -112,7 +112,7 @@ bool uverbs_has_command(const char *name)
 	return false;
 }
 
-/* The library's place for the answer has `room` bytes. Returns 0 or an errno value. */
+/* Copies the answer to the library's buffer of `room` bytes. Returns 0 or an errno value. */
 static int carry_out(struct uverbs *uverbs, const struct row *row, const void *in, void *to,
 		     size_t room)
 {
@@ -126,7 +126,7 @@ static int carry_out(struct uverbs *uverbs, const struct row *row, const void *i
 	return error;
 }
 
-/* The address of the answer is the first of a request, if there is an answer. */
+/* A request begins with the address of its answer, if there is one. */
 static int write_command(struct uverbs *uverbs, const struct ib_uverbs_cmd_hdr *header,
 			 size_t length)
 {
@@ -159,14 +159,14 @@ static int write_extended(struct uverbs *uverbs, const struct ib_uverbs_cmd_hdr 
 	}
 	if (length < sizeof(*header) + sizeof(*more) || !uverbs->context)
 		return EINVAL;
-	/* An older library asks with less: the rest is zero. */
+	/* An older library sends a shorter request: the rest is zero. */
 	length -= sizeof(*header) + sizeof(*more);
 	memcpy(request, more + 1, length < row->request ? length : row->request);
 	return carry_out(uverbs, row, request, (void *)(uintptr_t)more->response,
 			 (header->out_words + more->provider_out_words) * 8u);
 }
 
-/* A library that was refused an ioctl writes the command next, and errno is to be what it was. */
+/* A library whose ioctl was refused writes the command next, and errno must be as before. */
 static __thread int errno_before;
 static __thread bool was_refused;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Commands of uverbs (rdma/ib_user_verbs.h), with what soft-RoCE and soft-iWARP add to them.
+ * Commands of uverbs (rdma/ib_user_verbs.h), with the additions of soft-RoCE and soft-iWARP.
  *
  * Contract: a command gets its request, which is as long as its structure, and an answer of zeroes
  * to fill in. It returns 0, or the errno value with which it fails, and then the answer is not used.
@@ -8,7 +8,7 @@
  */
 #ifndef VERBS_SIM_KERNEL_UVERBS_H
 #define VERBS_SIM_KERNEL_UVERBS_H
-#include <netinet/in.h> /* before linux/in.h, which rdma_user_rxe.h includes */
+#include <netinet/in.h> /* must come before linux/in.h, which rdma_user_rxe.h includes */
 #include <rdma/ib_user_verbs.h>
 #include <rdma/rdma_user_rxe.h>
 #include <rdma/siw-abi.h>
@@ -25,8 +25,8 @@ struct uverbs {
 };
 
 /*
- * The object that has this handle in the context which the command was written to; NULL: there is none,
- * and the command fails with ENOENT. Handles of other contexts name nothing here.
+ * Returns the object with this handle in the context that the command was written to; NULL: there
+ * is none, and the command fails with ENOENT. Handles of other contexts name nothing here.
  */
 void *uverbs_find(const struct uverbs *uverbs, enum sim_kind kind, uint32_t handle);
 
@@ -53,7 +53,7 @@ uverbs_command uverbs_post_send;
 
 /* ---- uverbs_ioctl.c ---- */
 
-/* Carries out a request of ioctl(2). Returns 0 or an errno value; EPROTONOSUPPORT: there is no such. */
+/* Carries out a request of ioctl(2). Returns 0 or an errno value; EPROTONOSUPPORT: not simulated. */
 struct ib_uverbs_ioctl_hdr;
 int uverbs_ioctl(const struct uverbs *uverbs, const struct ib_uverbs_ioctl_hdr *request);
 
@@ -63,7 +63,7 @@ uverbs_command uverbs_attach_mcast, uverbs_detach_mcast;
 /* ---- uverbs_srq.c ---- */
 uverbs_command uverbs_create_srq, uverbs_modify_srq, uverbs_query_srq, uverbs_destroy_srq;
 
-/* Answers: what the kernel says of any device, and behind it what the driver adds. */
+/* Answers: the kernel's part for any device, then the driver's part. */
 union uverbs_cq_driver {
 	struct rxe_create_cq_resp rxe;
 	struct siw_uresp_create_cq siw;
@@ -117,18 +117,18 @@ struct uverbs_ah_answer {
 	struct rxe_create_ah_resp rxe;
 };
 
-/* The place where the library maps a ring: rxe_mmap.c of Linux makes up an offset for each. */
+/* Returns the offset at which the library maps a ring: rxe_mmap.c of Linux invents one, too. */
 static inline struct mminfo uverbs_place_of(const struct sim_ring *ring)
 {
 	return (struct mminfo){ .offset = sim_offset_of(ring), .size = sim_bytes_of(ring) };
 }
 
-/* ---- events.c: what is read from a channel of completions, or of asynchronous events ---- */
+/* ---- events.c: reading from a channel of completions, or of asynchronous events ---- */
 
 /* Give the program a descriptor for a channel. */
 void kernel_open_comp_channel(const struct uverbs *uverbs, struct sim_channel *channel);
 void kernel_open_async_channel(struct sim_channel *channel);
 
-/* The channel of completions of a descriptor in this context; NULL: it has none there. */
+/* Returns the completion channel of a descriptor in this context; NULL: it has none there. */
 struct sim_channel *kernel_comp_channel_of(const struct uverbs *uverbs, int fd);
 #endif

@@ -21,7 +21,7 @@ int uverbs_create_comp_channel(struct uverbs *uverbs, const void *in, void *out)
 	return 0;
 }
 
-/* soft-RoCE grants all that there is room for in its ring. */
+/* soft-RoCE grants as many as its ring has room for. */
 static int create_ring(struct sim_cq *cq)
 {
 	int ret;

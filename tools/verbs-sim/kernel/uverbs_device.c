@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Commands of uverbs: contexts, and what devices and ports say of themselves. See uverbs.h.
+ * Commands of uverbs: contexts, and attributes of devices and ports. See uverbs.h.
  */
 #include <errno.h>
 
@@ -81,7 +81,7 @@ int uverbs_query_device(struct uverbs *uverbs, const void *in, void *out)
 	return 0;
 }
 
-/* The attributes that only this command has are 0, as soft-RoCE's are. */
+/* The attributes that only this command has are 0, as with soft-RoCE. */
 int uverbs_query_device_ex(struct uverbs *uverbs, const void *in, void *out)
 {
 	struct ib_uverbs_ex_query_device_resp *answer = out;

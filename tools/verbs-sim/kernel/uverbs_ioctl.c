@@ -2,8 +2,8 @@
 /*
  * Commands of uverbs that the library sends by ioctl(2) only: the table of GIDs. See uverbs.h.
  *
- * It asks for all commands in that way first. What is not here ends in EPROTONOSUPPORT, by which the
- * library learns that it is to write this one.
+ * It sends all commands in that way first. Commands that are not here end in EPROTONOSUPPORT, from
+ * which the library learns that it must write them.
  */
 #include <errno.h>
 #include <rdma/ib_user_ioctl_cmds.h>
@@ -13,7 +13,7 @@
 
 #include "verbs-sim/kernel/uverbs.h"
 
-/* The attribute of a request that has this number; NULL: it has none. */
+/* Returns the attribute of a request with this number; NULL: it has none. */
 static const struct ib_uverbs_attr *find(const struct ib_uverbs_ioctl_hdr *request, uint16_t id)
 {
 	uint16_t i;
@@ -25,7 +25,7 @@ static const struct ib_uverbs_attr *find(const struct ib_uverbs_ioctl_hdr *reque
 	return NULL;
 }
 
-/* A number of the request, which stands in the attribute itself; 0: it has none. */
+/* Returns a number of the request, which is in the attribute itself; 0: it has none. */
 static uint64_t number(const struct ib_uverbs_ioctl_hdr *request, uint16_t id)
 {
 	const struct ib_uverbs_attr *attr = find(request, id);
@@ -69,7 +69,7 @@ static int query_gid_entry(const struct sim_device *device,
 	return 0;
 }
 
-/* All that are not empty, in the order of ports and places. */
+/* Returns all GIDs that are not empty, in the order of ports and places. */
 static int query_gid_table(const struct sim_device *device,
 			   const struct ib_uverbs_ioctl_hdr *request)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Commands of uverbs: PDs, and what only needs one: MRs, memory windows and AHs. See uverbs.h.
+ * Commands of uverbs: PDs, and the objects that need only a PD: MRs, memory windows and AHs. See uverbs.h.
  */
 #include <errno.h>
 #include <string.h>
@@ -97,7 +97,7 @@ int uverbs_reg_mr(struct uverbs *uverbs, const void *in, void *out)
 	mr = sim_create_mr(pd, NULL, &region);
 	answer->core.mr_handle = mr->object.number;
 	answer->core.lkey = answer->siw.stag = mr->key;
-	/* soft-RoCE has none for memory that the peer may not access. */
+	/* soft-RoCE has no rkey for memory that the peer may not access. */
 	if (uverbs->device->traits.iwarp || access & REMOTE_RIGHTS)
 		answer->core.rkey = mr->key;
 	return 0;
@@ -109,7 +109,7 @@ int uverbs_dereg_mr(struct uverbs *uverbs, const void *in, void *out)
 	struct sim_mr *mr = uverbs_find(uverbs, SIM_MR, request->mr_handle);
 
 	(void)out;
-	if (!mr || mr->object.users) /* soft-RoCE says so of a window bound to it */
+	if (!mr || mr->object.users) /* soft-RoCE's error if a window is bound to the region */
 		return mr ? EINVAL : ENOENT;
 	sim_check_end(sim_me->program, mr->region.address, mr->region.length, "deregistered");
 	sim_finish_access(sim_me->program);
@@ -117,7 +117,7 @@ int uverbs_dereg_mr(struct uverbs *uverbs, const void *in, void *out)
 	return 0;
 }
 
-/* ---- Memory windows: requests bind them ---- */
+/* ---- Memory windows, which requests bind ---- */
 
 int uverbs_alloc_mw(struct uverbs *uverbs, const void *in, void *out)
 {

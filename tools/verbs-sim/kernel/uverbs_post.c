@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Commands of uverbs: the doorbell, by which a library says that it has put something into the queue of
- * sends of a QP. See uverbs.h.
+ * Commands of uverbs: the doorbell, by which a library tells that it has put requests into the send
+ * queue of a QP. See uverbs.h.
  */
 #include <errno.h>
 #include <signal.h>
@@ -42,8 +42,8 @@ int kernel_post_sends(struct sim_qp *qp)
 }
 
 /*
- * A QP that is not ready takes nothing, and its queue keeps what is there. The library learns nothing of
- * what was lost with the connection.
+ * A QP that is not ready takes nothing, and its queue keeps its requests. The library does not
+ * learn which were lost with the connection.
  */
 int uverbs_post_send(struct uverbs *uverbs, const void *in, void *out)
 {

@@ -124,7 +124,7 @@ int uverbs_create_qp(struct uverbs *uverbs, const void *in, void *out)
 	return ret;
 }
 
-/* soft-RoCE has none of the flags. */
+/* soft-RoCE supports none of the flags. */
 int uverbs_create_qp_ex(struct uverbs *uverbs, const void *in, void *out)
 {
 	const struct ib_uverbs_ex_create_qp *request = in;
@@ -139,7 +139,7 @@ int uverbs_create_qp_ex(struct uverbs *uverbs, const void *in, void *out)
 	return 0;
 }
 
-/* On iWARP the connection ends with the QP, behind all that TCP has taken. */
+/* On iWARP the connection ends with the QP, after all that TCP has taken. */
 int uverbs_destroy_qp(struct uverbs *uverbs, const void *in, void *out)
 {
 	const struct ib_uverbs_destroy_qp *request = in;
@@ -222,7 +222,7 @@ int uverbs_modify_qp(struct uverbs *uverbs, const void *in, void *out)
 	return ret;
 }
 
-/* soft-RoCE says at the creation of a QP what was asked for, and here what there is room for. */
+/* soft-RoCE returns at creation the sizes asked for, and here the sizes that it has room for. */
 static uint32_t room_of(const struct sim_ring *ring, uint32_t asked)
 {
 	return ring->shared ? sim_slots_of(ring) : asked;

@@ -67,7 +67,7 @@ int uverbs_query_srq(struct uverbs *uverbs, const void *in, void *out)
 	const struct sim_srq *srq = uverbs_find(uverbs, SIM_SRQ, request->srq_handle);
 
 	if (uverbs->device->traits.iwarp)
-		return EOPNOTSUPP; /* soft-iWARP does not say */
+		return EOPNOTSUPP; /* soft-iWARP does not return it */
 	if (!srq)
 		return ENOENT;
 	answer->max_wr = srq->queue.max;

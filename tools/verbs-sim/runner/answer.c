@@ -32,12 +32,12 @@ static int threads_of(const struct sim_program *program)
 	return n;
 }
 
-/* Also those by which the simulation itself reaches the program, which stay the same. */
+/* Counts descriptors, with those of the simulation itself, whose number stays the same. */
 static int descriptors_of(pid_t pid)
 {
 	char path[32];
 	DIR *folder;
-	int n = -2; /* . and .. */
+	int n = -2; /* without . and .. */
 
 	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
 	folder = opendir(path);

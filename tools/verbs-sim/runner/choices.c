@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The file of --choices: what chance decides in a run, a line for each choice that departs from the
+ * The file of --choices: the choices of chance in a run, a line for each that departs from the
  * usual. See core/chance.h, and README.md for the format.
  */
 #include <errno.h>
@@ -15,7 +15,7 @@
 static const char *const tasks[SIM_TASK_KINDS] = { "",        "execute", "acknowledge", "deliver",
 						   "give-up", "alarm",   "timer",       "" };
 
-/* "1.0": a thread; "1.execute.0": a task; "runner". */
+/* Writes an actor's name: "1.0" is a thread, "1.execute.0" a task; or "runner". */
 static void print_name(char *to, size_t size, uint64_t name)
 {
 	if (SIM_PROGRAM_OF(name) == SIM_NO_PROGRAM && !SIM_KIND_OF(name))
@@ -47,7 +47,7 @@ static bool read_name(const char *text, uint64_t *name)
 	return kind < SIM_TASK_KINDS && program <= SIM_NO_PROGRAM;
 }
 
-/* In words: what a task does, or a thread's name. */
+/* Describes an actor for a person: the work of a task, or a thread's name. */
 static void print_doer(FILE *file, uint64_t name)
 {
 	static const char *const does[] = {
@@ -70,7 +70,7 @@ static void print_doer(FILE *file, uint64_t name)
 	fputs(who, file);
 }
 
-/* What a number is drawn for, in the order of enum sim_purpose: as the file has it, and for a person. */
+/* The purposes of numbers, in the order of enum sim_purpose: the word in the file, and one for a person. */
 static const struct {
 	const char *word, *means;
 } purposes[SIM_PURPOSES] = {

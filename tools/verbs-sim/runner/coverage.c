@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What all runs together have reached, and what none has: for --coverage, and for the lines of programs
- * that say so themselves, by verbs-sim/verbs_sim.h. See runner.h.
+ * Coverage of all runs together: for --coverage, and for the lines that programs mark by
+ * verbs-sim/verbs_sim.h. See runner.h.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,7 +53,7 @@ void sim_take_coverage(void)
 	}
 }
 
-/* Those that begin with this word, each with how often it occurred. */
+/* Prints the occurrences that begin with this word, and how often each occurred. */
 static void print_those(const char *word)
 {
 	size_t length = strlen(word);
@@ -71,7 +71,7 @@ static void print_those(const char *word)
 	fprintf(stderr, "%s\n", *before ? "" : " none");
 }
 
-/* The other order of two neighbours, "program N: ONE, OTHER". */
+/* Writes the reverse of an order of two neighbours, "program N: ONE, OTHER". */
 static const struct sim_covered *other_order(const struct sim_covered *one)
 {
 	const char *first = strstr(one->text, ": ") + 2, *comma = strstr(first, ", ");
@@ -88,7 +88,7 @@ static int compare_texts(const void *one, const void *other)
 		      ((const struct sim_covered *)other)->text);
 }
 
-/* Those neighbours that came in both orders, or in one. */
+/* Prints the neighbours that came in both orders, or in one. */
 static void print_orders(bool both)
 {
 	const struct sim_covered *one;
@@ -110,7 +110,7 @@ static void print_orders(bool both)
 	fputs(none ? " none\n" : "\n", stderr);
 }
 
-/* Calls of which each has done what it was asked for. */
+/* Prints the calls that never failed. */
 static void print_unfailed(void)
 {
 	const struct sim_covered *one;
@@ -140,7 +140,7 @@ int sim_report_coverage(const struct sim_options *options)
 		print_unfailed();
 		for (i = 0; i < SIM_MOST_COVERED - 1 && *all[i].text; i++)
 			;
-		qsort(all, i, sizeof(*all), compare_texts); /* by programs */
+		qsort(all, i, sizeof(*all), compare_texts); /* claims of programs */
 		print_orders(true);
 		print_orders(false);
 	}

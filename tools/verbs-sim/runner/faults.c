@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The arguments of --fail and --sweep, and the names of what may go wrong. See runner.h.
+ * The arguments of --fail and --sweep, and the names of faults. See runner.h.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -12,7 +12,7 @@
 
 #include "verbs-sim/runner/runner.h"
 
-/* Those of libibverbs; errors and signals are named by libc. */
+/* Names from libibverbs; libc has those of errors and signals. */
 static const struct {
 	const char *name;
 	enum sim_fault_kind kind;
@@ -91,7 +91,7 @@ static bool read_offset(const char *text, uint32_t *offset)
 	return *text >= '0' && *text <= '9' && !*end && number < UINT32_MAX;
 }
 
-/* What is behind the name: an offset, or of an event its status, which is a number or an error. */
+/* Reads what follows the name: an offset, or the status of an event, a number or an error. */
 static bool read_detail(const char *text, struct sim_fault *fault)
 {
 	bool has_offset = fault->kind == SIM_FAULT_CHANGE && fault->value != SIM_CHANGE_SHORT &&
@@ -104,7 +104,7 @@ static bool read_detail(const char *text, struct sim_fault *fault)
 	return fault->kind == SIM_FAULT_EVENT && read_status(text + 1, &fault->status);
 }
 
-/* NAME or NAME=DETAIL. */
+/* Reads NAME or NAME=DETAIL. */
 static bool find_event(const char *name, struct sim_fault *fault)
 {
 	size_t i, length = strcspn(name, "=");
@@ -148,7 +148,7 @@ static bool find_name(const char *name, struct sim_fault *fault)
 	return find_event(name, fault) || find_number(name, fault);
 }
 
-/* Reads the name of a call, if there is one, and returns what is behind it. */
+/* Reads the name of a call, if there is one, and returns the rest. */
 static const char *read_call(const char *text, struct sim_fault *fault)
 {
 	const char *end = strchr(text, ':');

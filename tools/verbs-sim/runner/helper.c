@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The helper of --users: a process of the runner's user, which does for programs of other users what
- * the system does not let them do: it wakes the runner, and copies between the memories of programs.
- * It copies only between children of the runner, and only what the other one may write: nobody reads
- * the code of another program, or changes the runner. See runner.h.
+ * The helper of --users: a process of the runner's user, which wakes the runner, and copies between
+ * the memories of programs, for programs of other users that may not. It copies only between
+ * children of the runner, and only memory that its owner may write, so no program can read
+ * another's code, or change the runner. See runner.h.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -18,7 +18,7 @@
 
 #include "verbs-sim/runner/runner.h"
 
-#define PIECE 65536 /* bytes that are copied at once */
+#define PIECE 65536 /* bytes copied at once */
 
 static FILE *open_proc(pid_t pid, const char *name)
 {
@@ -60,7 +60,7 @@ static bool may_write(pid_t pid, uint64_t address, uint64_t length)
 
 static int64_t copy(const struct sim_help *asked, pid_t runner)
 {
-	const struct sim_help help = *asked; /* whatever becomes of it meanwhile */
+	const struct sim_help help = *asked; /* the program may change it meanwhile */
 	static uint8_t piece[PIECE];
 	uint64_t done, length;
 	struct iovec local = { .iov_base = piece }, from, to;
@@ -90,7 +90,7 @@ static void serve(pid_t runner)
 		wanted = __atomic_load_n(word, __ATOMIC_ACQUIRE);
 		if (wanted == SIM_WANTS_COPY)
 			sim_world->help.moved = copy(&sim_world->help, runner);
-		/* Another request may have taken its place. */
+		/* Another request may have replaced this one. */
 		if (wanted && __atomic_compare_exchange_n(word, &wanted, SIM_WANTS_NOTHING, false,
 							  __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 			syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The exit status of a run, and which findings and statuses --allow and --expect take out of it. See
+ * The exit status of a run, without the findings of --allow and the statuses of --expect. See
  * runner.h.
  */
 #include <signal.h>
@@ -56,7 +56,7 @@ static bool must_tidy(const struct sim_result *result, int number)
 	return !result->signal[number] && !sim_world->programs[number].may_leave_objects;
 }
 
-/* A signal that --sweep sends, or verbs-sim itself. */
+/* Returns true for a signal that --sweep sends, or verbs-sim itself. */
 static bool is_sent(const struct sim_options *options, const struct sim_result *result, int number)
 {
 	const struct sim_fault *fault = options->n_faults ? &options->faults[options->n_faults - 1]
@@ -126,7 +126,7 @@ static void list_all_left(const struct sim_result *result, char *left, size_t si
 	}
 }
 
-/* The first program that the text names; -1: none. */
+/* Returns the first program that the text names; -1: none. */
 static int number_of_program(const char *text)
 {
 	const char *found = strstr(text, "program ");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Prints what is said of runs on stderr, and writes the file of --junit, which has a test case for each
- * run. See runner.h.
+ * Prints the reports of runs on stderr, and writes the file of --junit, which has a test case for
+ * each run. See runner.h.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -12,8 +12,8 @@
 
 #include "verbs-sim/runner/runner.h"
 
-static FILE *cases, *said; /* in memory: of all runs; of this one, in plain text */
-static FILE *listener;     /* in memory, instead of stderr; or NULL */
+static FILE *cases, *said; /* in memory: cases of all runs; the text of this one */
+static FILE *listener;     /* in memory, in place of stderr; or NULL */
 static char *all, *text, *heard;
 static size_t size_of_all, size_of_text, size_of_heard;
 static bool muted;
@@ -70,7 +70,7 @@ void sim_begin_case(const struct sim_options *options)
 	clock_gettime(CLOCK_MONOTONIC, &begun);
 }
 
-/* XML has no other control characters, and its reader would stop at a byte that is not UTF-8. */
+/* XML allows no other control characters, and a reader would stop at a byte that is not UTF-8. */
 static void print_escaped(const char *words)
 {
 	for (; *words; words++) {
@@ -92,7 +92,7 @@ static void print_names(const struct sim_options *options)
 		print_escaped(*word);
 		fputs(word[1] ? " " : "", cases);
 	}
-	if (!*options->words) /* all programs are started by steps */
+	if (!*options->words) /* steps start all programs */
 		print_escaped(options->steps);
 	fprintf(cases, "\" name=\"seed %llu", (unsigned long long)sim_world->seed);
 	for (i = 0; i < options->n_faults; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-sim: a run, or with --sweep many, for each seed. See runner.h.
+ * verbs-sim: one run for each seed, or with --sweep many. See runner.h.
  */
 #include <signal.h>
 
@@ -8,7 +8,7 @@
 
 static void on_signal(int number)
 {
-	(void)number; /* it ends a wait */
+	(void)number; /* this signal only ends a wait */
 }
 
 int main(int argc, char **argv)

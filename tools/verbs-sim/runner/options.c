@@ -16,7 +16,7 @@
 
 #define LIBRARY "libverbs-sim.so"
 
-#ifndef OUR_VERSION /* with the commit: install/install.mk */
+#ifndef OUR_VERSION /* install/install.mk adds the commit */
 #define OUR_VERSION "not known"
 #endif
 
@@ -34,7 +34,7 @@ static int refuse(const char *format, ...)
 	return SIM_EXIT_USAGE;
 }
 
-/* The whole text is a number. */
+/* Returns true if the whole text is a number. */
 static bool read_number(const char *text, uint64_t *number)
 {
 	char *end;
@@ -72,7 +72,7 @@ const char *const sim_strategies[SIM_STRATEGIES] = { "random", "pct", "mixed", "
 
 const char *const sim_leaks_ways[SIM_LEAKS_WAYS] = { "fail", "report", "ignore" };
 
-/* The index of the argument among these words; `n`: it is none of them. */
+/* Returns the index of the argument among these words; `n`: it is none of them. */
 static int find_word(const char *const *words, int n)
 {
 	int i;
@@ -96,7 +96,7 @@ static int read_device(const char *text, struct sim_options *options)
 
 static int read_fault(struct sim_options *options)
 {
-	if (options->n_faults == SIM_MOST_FAULTS - 1) /* --sweep adds one */
+	if (options->n_faults == SIM_MOST_FAULTS - 1) /* one is for --sweep */
 		return refuse("more than %d times --fail", SIM_MOST_FAULTS - 1);
 	return sim_read_fault(optarg, &options->faults[options->n_faults++])
 		       ? 0
@@ -208,7 +208,7 @@ static int read_option(int option, struct sim_options *options)
 	}
 }
 
-/* Splits the words behind the options at each ":::". */
+/* Splits the words after the options at each ":::". */
 static int read_programs(char **words, struct sim_options *options)
 {
 	int i, begin = 0;
@@ -239,8 +239,8 @@ static int read_programs(char **words, struct sim_options *options)
 }
 
 /*
- * Beside this program, where it is built, or in PREFIX/lib/verbs-sim if it is installed in
- * PREFIX/bin.
+ * Looks for the library beside this program, where both are built, or in PREFIX/lib/verbs-sim if
+ * the program is installed in PREFIX/bin.
  */
 static int find_library(struct sim_options *options)
 {
@@ -321,7 +321,7 @@ int sim_read_options(int argc, char **argv, struct sim_options *options)
 			return ret;
 	}
 	ret = read_programs(argv + optind, options);
-	if (!options->says_servers) /* a program that runs alone serves nobody */
+	if (!options->says_servers) /* a program that runs alone is no server */
 		options->servers = options->n_programs != 1 || options->steps;
 	ret = ret ? ret : find_library(options);
 	if (!ret && options->shrink &&

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Draws a run as text, from what its programs print with --trace: a column for each thread and each
+ * Draws a run as text, from the output of its programs with --trace: a column for each thread and each
  * program's device, and a row for each call and event, in the order of their times. See shrink.h.
  */
 #include <errno.h>
@@ -14,13 +14,13 @@
 #define MOST_LANES 16
 #define ALL_LANES  160 /* columns of text */
 #define LEAST      28
-#define MANY       5 /* repeated rows, which are drawn as one */
+#define MANY       5 /* this many repeated rows are drawn as one */
 
 struct row {
 	double us;
 	char who[20]; /* "1.0": thread 0 of program 1; "1.device": what comes to program 1 */
 	char text[160];
-	unsigned int times; /* in a row in its lane; 0: an earlier row says it */
+	unsigned int times; /* repetitions in its lane; 0: an earlier row shows it */
 };
 
 struct rows {
@@ -30,12 +30,12 @@ struct rows {
 
 struct lane {
 	char who[20];
-	struct row *first; /* of the rows that repeat each other now; NULL: none */
-	struct row *call;  /* the last */
-	bool skips;        /* rows that repeat the one before */
+	struct row *first; /* the first of the rows that repeat each other now; NULL: none */
+	struct row *call;  /* the last call */
+	bool skips;        /* it leaves out rows that repeat the one before */
 };
 
-/* Returns true if the row is of no interest: memory, clocks, and what libraries ask the kernel. */
+/* Returns true for rows of no interest: memory, clocks, and commands of libraries to the kernel. */
 static bool is_detail(const char *text)
 {
 	static const char *const details[] = { "  ",      "malloc", "calloc",         "realloc",
@@ -50,13 +50,13 @@ static bool is_detail(const char *text)
 	return false;
 }
 
-/* Returns true if the row says what the call before it has found. */
+/* Returns true if the row shows the result of the call before it. */
 static bool is_found(const char *text)
 {
 	return !strncmp(text, "= ", 2);
 }
 
-/* What is behind the words that all such rows have. */
+/* Returns the rest of a row, after the words that all such rows have. */
 static const char *shorten(const char *text)
 {
 	static const char *const usual[] = { "= completion ", "= request 1 of a chain: " };
@@ -89,14 +89,14 @@ static bool read_row(FILE *file, struct row *row)
 	return false;
 }
 
-/* Returns false if there is no memory. */
+/* Reads all rows. Returns false if there is no memory. */
 static bool read_rows(FILE *file, struct rows *rows)
 {
 	struct row row, *wider;
 
 	*rows = (struct rows){ NULL, 0 };
 	while (read_row(file, &row)) {
-		if (!(rows->n & (rows->n - 1))) { /* twice as many */
+		if (!(rows->n & (rows->n - 1))) { /* full: double it */
 			wider = realloc(rows->all, (rows->n ? 2 * rows->n : 1) * sizeof(row));
 			if (!wider)
 				return false;
@@ -107,7 +107,7 @@ static bool read_rows(FILE *file, struct rows *rows)
 	return true;
 }
 
-/* What comes to a program is behind its threads. */
+/* The lane of a program's device follows those of its threads. */
 static int compare_lanes(const void *one, const void *other)
 {
 	const struct lane *a = one, *b = other;
@@ -119,7 +119,7 @@ static int compare_lanes(const void *one, const void *other)
 	return atoi(strchr(a->who, '.') + 1) - atoi(strchr(b->who, '.') + 1);
 }
 
-/* The lane of the row's thread; the last one has those for which there is no room. */
+/* Returns the lane of the row's thread; the last lane has all for which there is no room. */
 static struct lane *lane_of(struct lane *lanes, const struct row *row)
 {
 	struct lane *lane = lanes;
@@ -129,7 +129,7 @@ static struct lane *lane_of(struct lane *lanes, const struct row *row)
 	return lane;
 }
 
-/* Finds the lanes. Returns how many they are. */
+/* Finds the lanes. Returns their number. */
 static int find_lanes(const struct rows *rows, struct lane *lanes)
 {
 	const struct row *row;
@@ -179,7 +179,7 @@ static const char *base_name(const struct sim_options *options, const char *who)
 	return strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
 }
 
-/* The choices that were made after one time, and not after the other. */
+/* Draws the choices that were made after one time, and not after the other. */
 static void print_choices(const struct sim_result *result, double after_us, double us, FILE *to)
 {
 	const struct sim_choice *choice = result->choices;
@@ -243,7 +243,7 @@ static void print_rows(const struct rows *rows, struct lane *lanes, int width,
 	print_choices(result, before_us, 1e18, to);
 }
 
-/* What the programs have printed on stderr themselves. */
+/* Prints what the programs have written to stderr themselves. */
 static void print_words(FILE *from, FILE *to)
 {
 	const char *title = "\nOn stderr:\n";

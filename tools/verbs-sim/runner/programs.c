@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The programs of a run as processes: loaded, waited for, killed; and what their end means for the
- * others. See runner.h.
+ * The programs of a run as processes: loading, waiting, killing; and telling others of their ends.
+ * See runner.h.
  */
 #include <poll.h>
 #include <signal.h>
@@ -14,7 +14,7 @@
 #include "verbs-sim/runner/runner.h"
 #include "verbs-sim/transfer/transfer.h"
 
-#define LOADING_NS 1000000 /* that a program takes until it begins: others go on meanwhile */
+#define LOADING_NS 1000000 /* the time that a program takes to begin: others go on meanwhile */
 
 bool sim_has_turn(void)
 {
@@ -32,7 +32,7 @@ bool sim_any_alive(const struct sim_run *run)
 	return false;
 }
 
-/* Adopts the programs that others have forked: the runner is not their parent. */
+/* Adopts forked programs: the runner is not their parent. */
 static void adopt(struct sim_run *run)
 {
 	const struct sim_program *program;
@@ -70,7 +70,7 @@ static void keep_status(struct sim_result *result, int number, int status)
 	result->status[number] = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* A program has ended: what it has left is destroyed, and its peers are told. With the turn. */
+/* Handles the end of a program: destroys what it has left, and tells its peers. Needs the turn. */
 static void bury(struct sim_run *run, int number)
 {
 	struct sim_program *program = &sim_world->programs[number];
@@ -99,7 +99,7 @@ static void bury(struct sim_run *run, int number)
 	sim_note("end", (uint64_t)number << 32 | (unsigned int)run->result->status[number]);
 }
 
-/* The program that had the turn has ended, or one that had not: then the turn is asked for. */
+/* Takes the turn of a program that has ended, or asks for it if another one has it. */
 static void take_turn(int number)
 {
 	const struct sim_thread *running = sim_world->running;
@@ -113,7 +113,7 @@ static void take_turn(int number)
 	}
 }
 
-/* Returns true if a program has ended. Only the parent of a forked one learns its status. */
+/* Returns true if a program has ended. Only the parent of a forked program learns its status. */
 static bool has_ended(struct sim_run *run, int number)
 {
 	struct pollfd pollfd = { .fd = run->pidfds[number], .events = POLLIN };
@@ -131,7 +131,7 @@ void sim_reap(struct sim_run *run)
 {
 	int i;
 
-	adopt(run); /* a child may outlive the program that has just forked it */
+	adopt(run); /* a child may outlive its parent */
 	for (i = 0; i < sim_world->n_programs; i++) {
 		if (!run->pids[i] || !has_ended(run, i))
 			continue;
@@ -223,7 +223,7 @@ void sim_add_program(struct sim_run *run, char **argv, const struct sim_streams 
 	thread->n_awaited = 1;
 	thread->deadline_ns = sim_world->now_ns + LOADING_NS;
 	await_joined(run);
-	sim_bury_all(run); /* one that was not found */
+	sim_bury_all(run); /* it has ended if its file was not found */
 }
 
 /* Loads all programs at once. */

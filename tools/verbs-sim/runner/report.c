@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Reports of a run: the line at its end, and who sleeps if it does not end. See runner.h.
+ * Reports of a run: the line at its end, and the sleeping threads if it does not end. See runner.h.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "verbs-sim/device/device.h"
 #include "verbs-sim/runner/runner.h"
 
-/* Words that a shell would split are quoted. */
+/* Prints a word, quoted if a shell would split it. */
 static void print_command(const struct sim_options *options)
 {
 	const char *name = options->allowed;
@@ -132,7 +132,7 @@ static void print_verdict(const struct sim_result *result)
 	}
 }
 
-/* Returns true if the run has only left something over, the same as the run before that did so. */
+/* Returns true if the run has only left objects, the same as the run before. */
 static bool is_known_leak(const struct sim_result *result, const char *left)
 {
 	static char last[1024];

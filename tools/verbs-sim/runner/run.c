@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * One run: the programs are started, and the runner has the turn when one of them ends, when none
- * can go on, and when a step may be done. See runner.h.
+ * One run: the runner starts the programs, and gets the turn when one of them ends, when none can
+ * go on, and when it may do a step. See runner.h.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -38,13 +38,13 @@ static void set_up_world(const struct sim_options *options, uint64_t seed)
 	sim_world->draws = options->traced;
 	if (options->coverage)
 		sim_world->covered = sim_alloc(SIM_MOST_COVERED * sizeof(*sim_world->covered));
-	sim_draw(1); /* the first numbers of neighbouring seeds are alike */
+	sim_draw(1); /* the first numbers of neighbouring seeds are similar */
 	sim_draw_paces();
 	sim_choose_strategy(options->strategy == 1 || (options->strategy == 2 && seed % 2));
 	sim_world->busy = options->strategy == 3 || (options->strategy == 2 && !(seed % 2));
 }
 
-/* ---- When nobody can go on ---- */
+/* ---- Runs that cannot go on ---- */
 
 static bool only_servers_are_left(const struct sim_run *run)
 {
@@ -58,7 +58,7 @@ static bool only_servers_are_left(const struct sim_run *run)
 }
 
 /*
- * All sleep: they are told to stop, once, as a user would. A client that has to be told is the
+ * All programs sleep: sends them SIGTERM once, as a user would. A client that needs it is a
  * finding, and so is a program that sleeps again.
  */
 static void wake_sleepers(struct sim_run *run)
@@ -84,7 +84,7 @@ static void wake_sleepers(struct sim_run *run)
 	}
 }
 
-/* Somebody has the turn, and makes no call; or the run has taken too long. */
+/* A thread has the turn, and makes no call; or the run has taken too long. */
 static void watch(struct sim_run *run, time_t *since, time_t begun)
 {
 	const struct sim_thread *running = sim_world->running;
@@ -143,8 +143,8 @@ static void run_to_end(struct sim_run *run)
 }
 
 /*
- * A run that the runner gives up while it has the turn itself, for example when it destroys a
- * program's objects, ends here.
+ * A run ends here if the runner gives up while it has the turn itself, for example when it destroys
+ * a program's objects.
  */
 static void run_or_give_up(struct sim_run *run)
 {

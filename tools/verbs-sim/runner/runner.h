@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-sim, the program: starts the programs of a run in a new world, and says what came of it.
+ * verbs-sim, the program: starts the programs of a run in a new world, and reports the result.
  */
 #ifndef VERBS_SIM_RUNNER_RUNNER_H
 #define VERBS_SIM_RUNNER_RUNNER_H
@@ -9,11 +9,11 @@
 #include "verbs-sim/device/devices.h"
 #include "verbs-sim/device/faults.h"
 
-/* Exit statuses of its own; any other is that of the first program that failed. */
+/* verbs-sim's own exit statuses; any other is that of the first program that failed. */
 enum sim_exit {
 	SIM_EXIT_USAGE = 2,
 	SIM_EXIT_ASLEEP = 120, /* all sleep forever */
-	SIM_EXIT_LEFT = 121,   /* a program has left something behind */
+	SIM_EXIT_LEFT = 121,   /* a program has left objects behind */
 	SIM_EXIT_UNKNOWN = 122,
 	SIM_EXIT_STUCK = 123,
 	SIM_EXIT_WRONG = 124, /* a program has done something wrong that nothing reported to it */
@@ -22,7 +22,7 @@ enum sim_exit {
 
 enum sim_leaks {
 	SIM_LEAKS_FAIL,
-	SIM_LEAKS_REPORT, /* and the exit status is as without them */
+	SIM_LEAKS_REPORT, /* reported, without an effect on the exit status */
 	SIM_LEAKS_IGNORE,
 	SIM_LEAKS_WAYS
 };
@@ -44,10 +44,9 @@ struct sim_choices {
 struct sim_options {
 	uint64_t seed, last_seed;
 	bool trace, strict, quiet;
-	bool users;   /* programs may be those of other users: helper.c */
-	int strategy; /* index of sim_strategies */
-	const char *devices
-		[SIM_MOST_DEVICES]; /* as --device describes them; none: one like soft-RoCE */
+	bool users;                            /* programs may belong to other users: helper.c */
+	int strategy;                          /* index of sim_strategies */
+	const char *devices[SIM_MOST_DEVICES]; /* arguments of --device; none: one like soft-RoCE */
 	uint32_t n_devices;
 	struct sim_fault faults[SIM_MOST_FAULTS];
 	int n_faults;
@@ -60,10 +59,10 @@ struct sim_options {
 	int servers;       /* programs that may run until they are told to stop */
 	bool says_servers; /* the command line has --servers */
 	int gdb;           /* the program to debug, or -1 */
-	char ***programs;  /* the arguments of each */
+	char ***programs;  /* arguments of each program */
 	int n_programs;
-	uint64_t patience_ns; /* simulated, until programs that go on are told to stop */
-	int limit_s;          /* of real time, in which something has to happen */
+	uint64_t patience_ns; /* simulated time until programs that still run are told to stop */
+	int limit_s;          /* real time in which something has to happen */
 	const char *library;
 	char **words;      /* the command line, from the first "--" on */
 	const char *steps; /* the file of steps, "-" for stdin, or NULL */
@@ -71,64 +70,63 @@ struct sim_options {
 	bool coverage;
 	const char *choices_file;
 	const char *shrink; /* the name of the files of --shrink, or NULL */
-	bool hushed;        /* what programs print is kept, but for their last words */
-	const char *traced; /* the file with the trace from which a picture is drawn, or NULL */
-	int most_s;         /* of real time that the run may take; 0: any */
-	int *alike; /* of each program, the number of the first one of the whole with its words */
+	bool hushed;        /* keeps the output of programs, but for their last words */
+	const char *traced; /* the file with the trace for a picture, or NULL */
+	int most_s;         /* real time that the run may take; 0: any */
+	int *alike; /* for each program, the first one of the whole run with the same words */
 };
 
 #define SIM_STRATEGIES 4
 extern const char *const sim_strategies[SIM_STRATEGIES];
 extern const char *const sim_leaks_ways[SIM_LEAKS_WAYS];
 
-/* Names of all that sim_blame reports, each between spaces. */
+/* Names of all findings that sim_blame reports, each between spaces. */
 #define SIM_FINDINGS                                                                                    \
 	" always changed-send cq-overrun depth inline no-receive posted-memory read-access read-pieces" \
 	" retry-count rnr-retry-count shared-receive small-cq status "
 
 /* The result of one run. */
 struct sim_result {
-	int status[SIM_MOST_PROGRAMS];  /* of each program, as a shell has it */
-	int signal[SIM_MOST_PROGRAMS];  /* that killed it, or 0 */
-	bool killed[SIM_MOST_PROGRAMS]; /* by the runner, as the run could not go on */
+	int status[SIM_MOST_PROGRAMS];  /* exit statuses, as in a shell */
+	int signal[SIM_MOST_PROGRAMS];  /* the signal that killed it, or 0 */
+	bool killed[SIM_MOST_PROGRAMS]; /* the runner killed it, because the run could not go on */
 	uint64_t calls[SIM_MOST_PROGRAMS];
-	struct sim_fault
-		faults[SIM_MOST_FAULTS]; /* that were asked for, as the run has left them */
+	struct sim_fault faults[SIM_MOST_FAULTS]; /* as the run has left them */
 	int exit;
-	int failed;                 /* the program by which it is not 0; -1: there is none */
+	int failed;                 /* the program that decided `exit`; -1: none */
 	char wrong[512];            /* as sim_world->wrong */
-	char left[1024];            /* what its programs did not destroy */
-	char shape[1024];           /* in which way it failed: shape.c, */
-	char others[4096];          /* and where its other programs sleep */
-	struct sim_choice *choices; /* that it recorded, or repeated */
+	char left[1024];            /* objects that its programs did not destroy */
+	char shape[1024];           /* the way in which it failed: shape.c */
+	char others[4096];          /* the sleeps of its other programs */
+	struct sim_choice *choices; /* recorded, or repeated */
 	uint32_t n_choices;
 };
 
-/* Where a program's stdin, stdout and stderr lead. */
+/* The targets of a program's stdin, stdout and stderr. */
 struct sim_streams {
 	int fds[3];     /* -1: as the runner's */
-	char *files[3]; /* their names, or NULL */
-	bool kept[3];   /* in memory, until the program has ended: then the runner prints it */
+	char *files[3]; /* names, or NULL */
+	bool kept[3];   /* kept in memory, until the program has ended: then the runner prints it */
 };
 
 enum sim_waiting {
 	SIM_WAITS_NOT,
-	SIM_WAITS_FOR_TIME, /* or for the end of a program */
+	SIM_WAITS_FOR_TIME, /* for a time, or the end of a program */
 	SIM_WAITS_FOR_TEXT
 };
 
-/* The steps that are left, and the one that is not done yet: see steps.c. */
+/* The steps that are left, and the current one: see steps.c. */
 struct sim_steps {
 	FILE *file;   /* NULL: there are no more */
-	bool answers; /* each is answered on stdout */
-	int number;   /* of the step, from 1 */
+	bool answers; /* answers each step on stdout */
+	int number;   /* the current step's, from 1 */
 	enum sim_waiting waiting;
 	int program; /* -1: none */
 	uint64_t deadline_ns;
 	int stream; /* 1: stdout, 2: stderr */
-	int times;  /* that the text has to come, still */
+	int times;  /* the text has to come so many times more */
 	char *text;
-	size_t searched; /* bytes of the stream */
+	size_t searched; /* bytes of the stream so far */
 };
 
 struct sim_run {
@@ -136,45 +134,45 @@ struct sim_run {
 	struct sim_result *result;
 	int world_fd;
 	pid_t helper;                  /* 0: there is none */
-	pid_t pids[SIM_MOST_PROGRAMS]; /* of the children; 0: it has ended */
+	pid_t pids[SIM_MOST_PROGRAMS]; /* 0: the program has ended */
 	int pidfds[SIM_MOST_PROGRAMS]; /* readable when the program has ended; 0: none yet */
 	struct sim_streams streams[SIM_MOST_PROGRAMS];
 	bool stopped;  /* the runner sent SIGTERM to all, because all programs slept */
-	uint64_t seen; /* hash, when the runner last looked */
+	uint64_t seen; /* the hash at the runner's last look */
 	struct sim_steps steps;
 };
 
 /*
- * Reads the command line. Returns 0, or the exit status, after a message; -1: there is nothing more
- * to do.
+ * Reads the command line. Returns 0, or the exit status, after a message; -1: nothing is left to
+ * do.
  */
 int sim_read_options(int argc, char **argv, struct sim_options *options);
 
-/* ---- What chance decides: choices.c and shrink.c ---- */
+/* ---- Choices: choices.c and shrink.c ---- */
 
-/* Reads a file. Returns 0, or the number of the line that is wrong; -1: it cannot be read. */
+/* Reads a file of choices. Returns 0, or the number of a wrong line; -1: it cannot be read. */
 int sim_read_choices(const char *name, struct sim_choices *choices);
 
-/* Prints them as the file has them, each with an explanation. */
+/* Prints choices in the form of that file, each with an explanation. */
 void sim_print_choices(FILE *file, const struct sim_choice *choices, uint32_t n);
 
-/* Prints what a choice was that the last run has repeated, for a person. */
+/* Describes a choice that the last run has repeated, for a person. */
 void sim_explain_choice(FILE *file, const struct sim_choice *choice);
 
-/* Tells the world of a run what to choose, and takes what it has chosen. */
+/* Give a world the choices to repeat, and take those that it has recorded. */
 void sim_give_choices(const struct sim_choices *choices);
 void sim_take_choices(struct sim_result *result);
 
 /*
- * Shrinks the first of these runs that fails: writes its choices and its picture, and says what is left of
- * it. Returns its exit status, or 2: no run fails.
+ * Shrinks the first of these runs that fails: writes its choices and its picture, and reports the
+ * small run. Returns its exit status, or 2: no run fails.
  */
 int sim_shrink(const struct sim_options *options);
 
 /* Prints the text of --help. */
 void sim_print_usage(void);
 
-/* Makes one run, and says on stderr what came of it. Returns the exit status. */
+/* Makes one run, and reports its result on stderr. Returns the exit status. */
 int sim_run(const struct sim_options *options, uint64_t seed, struct sim_result *result);
 
 /* Reads "SIDE:[CALL:]N[:HOW]", the argument of --fail. Returns false if it is none. */
@@ -196,63 +194,63 @@ bool sim_expect(struct sim_options *options, const char *text);
 bool sim_sweeps_messages(const char *sweep, struct sim_fault *fault);
 
 /*
- * --sweep: a run without a fault, and then one for each call of a program, in which that call fails,
- * or one for each change of each message. It is as it should be if each program ends, by itself, and
- * leaves nothing; its status may be any. Returns the first exit status that is not 0, or 121 only if
- * no other is.
+ * --sweep: a run without a fault, and then one for each call of a program, in which that call
+ * fails, or one for each change of each message. A run passes if each program ends, by itself, and
+ * leaves nothing; the status may be any. Returns the first exit status that is not 0, or 121 only
+ * if no other is.
  */
 int sim_sweep(const struct sim_options *options, uint64_t seed);
 
-/* Returns the worse of two exit statuses. 121 hides no other; of others, the first is the worse. */
+/* Returns the worse of two exit statuses: any other before 121, otherwise the first. */
 int sim_worse(int one, int other);
 
-/* Sets the exit status of the run in `result`, and lists in `left` what was not destroyed. */
+/* Sets the exit status of the run in `result`, and lists in `left` the objects not destroyed. */
 void sim_judge_run(const struct sim_options *options, struct sim_result *result, char *left,
 		   size_t size);
 
-/* Sets the shape of a run that has failed, from what was said of it before the line at its end. */
+/* Sets the shape of a run that has failed, from its report, without the line at the end. */
 void sim_describe(const struct sim_options *options, struct sim_result *result, const char *said);
 
 /*
- * Returns true if a run fails as the first one did: with the same exit status, by the same program or one
- * with the same words, which did the same wrong, and left the same kinds of objects. If that hangs, it
- * sleeps in the same calls for the same reasons, and the others sleep nowhere else; otherwise it has ended
- * after the same call and the same error that the device told it of, with the same last words.
+ * Returns true if a run fails as the first one did: with the same exit status, and the same program, or one
+ * with the same words, failed with the same findings, and left the same kinds of objects. If the program
+ * hangs, it sleeps in the same calls for the same reasons, and the others sleep nowhere else; otherwise it
+ * has ended after the same call and the same error from the device, with the same last words.
  */
 bool sim_fails_alike(const struct sim_result *one, const struct sim_result *first);
 
 /* Judges the run, and prints the line at the end. */
 void sim_report(const struct sim_options *options, struct sim_result *result);
 
-/* ---- What is said of a run, for people and for CI: junit.c ---- */
+/* ---- Reports, for people and for CI: junit.c ---- */
 
-/* Prints on stderr; with --junit, it is part of the test case, too. */
+/* Prints on stderr, and with --junit into the test case, too. */
 void sim_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* From now on sim_say keeps what it would print, even while muted; or prints it again. */
+/* Makes sim_say keep its text instead of printing it, even while muted; or print again. */
 void sim_hear(bool hears);
 
-/* Returns what was kept since sim_hear, which stays until the next. */
+/* Returns the text kept since sim_hear, valid until the next. */
 const char *sim_heard(void);
 
-/* While muted, sim_say prints nothing on stderr. */
+/* Mutes sim_say, or unmutes it: while muted, it prints nothing on stderr. */
 void sim_mute(bool mute);
 
-/* With --junit each run is a test case, which fails if the exit status is not 0. */
+/* Begin and end a test case of --junit: each run is one, which fails if the exit status is not 0. */
 void sim_begin_case(const struct sim_options *options);
 void sim_end_case(const struct sim_options *options, int status);
 
 /* Writes the file of --junit. Returns 0, or an errno value, after a message. */
 int sim_write_junit(const struct sim_options *options);
 
-/* ---- What all runs have reached: coverage.c ---- */
+/* ---- Coverage of all runs: coverage.c ---- */
 
-/* Takes what this run has reached. */
+/* Adds the coverage of this run. */
 void sim_take_coverage(void);
 
 /*
- * Prints what all runs have reached, with --coverage, and the sim_sometimes of programs that none of
- * several runs has reached. Returns the exit status for these.
+ * With --coverage, prints the coverage of all runs; and prints each sim_sometimes of a program that
+ * none of several runs has reached. Returns the exit status for the latter.
  */
 int sim_report_coverage(const struct sim_options *options);
 
@@ -271,12 +269,12 @@ bool sim_any_alive(const struct sim_run *run);
  */
 void sim_wait_for_news(struct sim_run *run);
 
-/* Notices who has ended, and sees to it that the runner gets the turn then. */
+/* Notices which programs have ended, and then asks for the turn. */
 void sim_reap(struct sim_run *run);
 
 /* The functions below need the turn. */
 
-/* Handles the ends that were noticed. */
+/* Handles the noticed ends. */
 void sim_bury_all(struct sim_run *run);
 
 /* Adds the programs of the command line: each begins when those before it sleep. */
@@ -293,24 +291,24 @@ void sim_kill_all(struct sim_run *run);
 
 /* ---- Programs of other users: helper.c ---- */
 
-/* Starts the helper, in a process of its own; returns its pid. Before any program starts. */
+/* Starts the helper, in a process of its own, before any program; returns its pid. */
 pid_t sim_start_helper(void);
 
-/* Ends it. */
+/* Ends the helper. */
 void sim_end_helper(pid_t helper);
 
 /* ---- Steps: steps.c ---- */
 
-/* Opens the file. Returns 0, or an errno value. */
+/* Opens the file of steps. Returns 0, or an errno value. */
 int sim_open_steps(struct sim_run *run);
 
 /* Does steps until one has to wait for the programs. */
 void sim_do_steps(struct sim_run *run);
 
-/* Nothing will happen any more, or the time is up: the step that waits has come to its end. */
+/* Ends the wait of a step, because nothing will happen any more, or the time is up. */
 void sim_end_waiting(struct sim_run *run);
 
-/* Prints on stderr in which call each thread is: report.c. */
+/* Prints on stderr the call that each thread is in: report.c. */
 void sim_say_who_sleeps(void);
 
 /* Prints the state of the run on stdout, as one line of JSON: answer.c. */
@@ -321,18 +319,18 @@ void sim_answer(const struct sim_run *run);
 /* Sets the streams of a program without redirections: with steps, no input, and kept output. */
 void sim_default_streams(const struct sim_run *run, struct sim_streams *streams);
 
-/* Opens what "<FILE", ">FILE" or "2>FILE" names. Returns false if the word is none of these. */
+/* Opens the file of "<FILE", ">FILE" or "2>FILE". Returns false for another word. */
 bool sim_redirect(struct sim_streams *streams, const char *word);
 
-/* Closes what is for the program only. */
+/* Closes descriptors that only the program needs. */
 void sim_close_streams(struct sim_streams *streams);
 
 /* Looks for the text that a step waits for. Returns true if it has come often enough. */
 bool sim_search(const struct sim_streams *streams, struct sim_steps *steps);
 
-/* Takes the last line of what was kept of a program's stderr, or else of its stdout. */
+/* Takes the last line of a program's kept stderr, or else of its stdout. */
 void sim_take_last_words(const struct sim_streams *streams, char *to, size_t room);
 
-/* Prints what was kept of a program's output. */
+/* Prints a program's kept output. */
 void sim_print_kept(const struct sim_streams *streams);
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * In which way a run fails, so that two runs can be compared. See runner.h.
+ * The way in which a run fails, in a form to compare with another run. See runner.h.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@ static bool ends_with(const char *text, size_t length, const char *word)
 }
 
 /*
- * Appends a line without the numbers of objects and addresses, which others may have where a program is
+ * Appends a line without the numbers of objects and addresses, which differ if a program is
  * missing; and without those of threads, unless they are the failed program's.
  */
 static void append(char *shape, size_t size, const char *line, size_t length, bool of_failed)
@@ -38,7 +38,7 @@ static void append(char *shape, size_t size, const char *line, size_t length, bo
 	snprintf(shape + used, size - used, "\n");
 }
 
-/* Returns true if the text begins with these words, and no digit is behind them. */
+/* Returns true if the text begins with these words, and no digit follows. */
 static bool begins_with(const char *text, const char *words)
 {
 	size_t length = strlen(words);
@@ -46,7 +46,7 @@ static bool begins_with(const char *text, const char *words)
 	return !strncmp(text, words, length) && !isdigit((unsigned char)text[length]);
 }
 
-/* Appends those parts of a text that begin with, or else end with, the program's name. */
+/* Appends the parts of a text that begin with, or else end with, the program's name. */
 static void append_parts(char *shape, size_t size, const char *text, const char *between,
 			 const char *who, bool begin)
 {
@@ -59,7 +59,7 @@ static void append_parts(char *shape, size_t size, const char *text, const char 
 	}
 }
 
-/* Appends what the program did last. One that hangs was told to stop: what it did then says nothing. */
+/* Appends the program's last act; not if it hung, because then its last act followed SIGTERM. */
 static void append_end(struct sim_result *result, const struct sim_program *program)
 {
 	char line[200];
@@ -74,14 +74,14 @@ static void append_end(struct sim_result *result, const struct sim_program *prog
 		       strlen(sim_world->reason), true);
 }
 
-/* The number by which programs are compared; those that were forked are behind the others. */
+/* Returns a number to compare programs by; forked ones come after the others. */
 static int number_of(const struct sim_options *options, int number)
 {
 	return number < options->n_programs ? options->alike[number]
 					    : SIM_MOST_PROGRAMS + number - options->n_programs;
 }
 
-/* In which calls the other programs sleep, and for which reasons. */
+/* Appends the calls in which the other programs sleep, and the reasons. */
 static void describe_others(const struct sim_options *options, struct sim_result *result,
 			    const char *said)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * --shrink: of a run that fails, programs, faults and choices are taken away while it still fails in the
- * same way: delta debugging, by Zeller and Hildebrandt, "Simplifying and isolating failure-inducing
- * input" (2002). See shrink.h.
+ * --shrink: takes programs, faults and choices away from a run that fails, while it still fails in
+ * the same way: delta debugging, by Zeller and Hildebrandt, "Simplifying and isolating
+ * failure-inducing input" (2002). See shrink.h.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,10 +11,10 @@
 
 #include "verbs-sim/runner/shrink.h"
 
-#define SEEDS  200 /* for which a run without some of its programs is searched, */
-#define FEWER  20  /* or with a smaller number, */
-#define MOST_S 3   /* that one run may take, besides twice what the first took, */
-#define MUTE_S 2   /* of which it may make no call for so long */
+#define SEEDS  200 /* to try for a run without some of its programs */
+#define FEWER  20  /* to try for a run with a smaller number */
+#define MOST_S 3   /* limit of a run, besides twice the time of the first */
+#define MUTE_S 2   /* limit of a run's time without a call */
 
 static struct sim_options *const small = &sim_shrinking.small;
 
@@ -31,7 +31,7 @@ static bool try_without(enum sim_part part, uint32_t from, uint32_t n)
 	return sim_try(&smaller);
 }
 
-/* Takes away all, then halves, quarters and so on. Returns true if anything could be taken away. */
+/* Takes away all, then halves, quarters and so on. Returns true if it could take anything away. */
 static bool reduce(enum sim_part part)
 {
 	uint32_t size, from, before = sim_count_part(small, part), rest;
@@ -46,7 +46,7 @@ static bool reduce(enum sim_part part)
 	return sim_count_part(small, part) < before;
 }
 
-/* Returns true if a program like the one that has failed is still there; or that one was forked. */
+/* Returns true if a program like the failed one is still there; or if the failed one was forked. */
 static bool has_failed(const struct sim_options *options)
 {
 	int i;
@@ -61,7 +61,7 @@ static bool has_failed(const struct sim_options *options)
 	return false;
 }
 
-/* Returns true if this program, and the one so far behind it, are like two that come before them. */
+/* Returns true if this program, and the one `apart` places later, are like an earlier pair. */
 static bool was_tried(int one, int apart)
 {
 	const int *alike = small->alike;
@@ -88,7 +88,7 @@ static bool try_only(int one, int other)
 	       (sim_try(&smaller) || sim_search_seeds(&smaller, SEEDS));
 }
 
-/* The one that has failed, or it and its server: most runs need no more. */
+/* Tries the failed program alone, or with its server: most runs need no more. */
 static bool reduce_to_two(void)
 {
 	int other, failed = sim_shrinking.first.failed;
@@ -115,7 +115,7 @@ static bool try_without_programs(int one, int other, bool searches)
 	       (sim_try(&smaller) || (searches && sim_search_seeds(&smaller, SEEDS)));
 }
 
-/* Returns true if a device is for some program only, which it names by its number. */
+/* Returns true if a device is only for one program, named by its number. */
 static bool programs_are_named(void)
 {
 	uint32_t i;
@@ -152,8 +152,8 @@ static bool try_number(int program, int word, uint64_t number)
 }
 
 /*
- * Finds a smaller number for an argument, such as a number of messages. One that may not be one smaller,
- * such as a port, is left alone. Returns true if it has found one.
+ * Finds a smaller number for an argument, such as a number of messages. A number that cannot be one
+ * smaller, such as a port, is left alone. Returns true if it has found one.
  */
 static bool reduce_number(int program, int word)
 {
@@ -190,7 +190,7 @@ static unsigned int reduce_numbers(void)
 	return reduced;
 }
 
-/* Until taking away any one thing makes the run pass, or fail in another way. */
+/* Repeats until taking away any one thing makes the run pass, or fail in another way. */
 static void reduce_all(void)
 {
 	enum sim_part part;
@@ -235,7 +235,7 @@ static void begin(const struct sim_options *options)
 	small->choices.records = !small->choices.repeats;
 }
 
-/* Records the run, and sees whether it is the same when it is repeated. */
+/* Records the run, and checks that repeating it gives the same run. */
 static int shrink(const struct sim_options *options)
 {
 	time_t begun = time(NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What --shrink has left of a run: the files of its choices and of its picture, and what is said of it.
- * See shrink.h.
+ * The result of --shrink: the files with the small run's choices and picture, and the report. See
+ * shrink.h.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -41,7 +41,7 @@ static const char *file_name(const char *ending)
 	return name;
 }
 
-/* Writes one of the files of the result-> Returns 0, or an errno value, after a message. */
+/* Writes one of the files of the result. Returns 0, or an errno value, after a message. */
 static int write_file(const char *name, int (*print)(FILE *file))
 {
 	FILE *file = fopen(name, "we");
@@ -85,7 +85,7 @@ int sim_report_shrunk(void)
 	small->choices_file = file_name(".choices");
 	small->traced = traced;
 	small->trace = true;
-	dup2(fd, STDERR_FILENO); /* the runner traces what it does for the programs */
+	dup2(fd, STDERR_FILENO); /* the runner traces its acts for the programs */
 	sim_run_fails(small);
 	dup2(ours, STDERR_FILENO);
 	close(fd);

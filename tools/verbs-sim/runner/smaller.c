@@ -64,7 +64,7 @@ void sim_forget_faults(struct sim_options *options, uint32_t from, uint32_t n)
 	options->n_faults -= (int)n;
 }
 
-/* Forgets the `n` choices of this part from the Nth on. The old list stays as it is. */
+/* Forgets `n` choices of this part, from the Nth on. The old list stays as it is. */
 void sim_forget_choices(struct sim_options *options, enum sim_part part, uint32_t from, uint32_t n)
 {
 	const struct sim_choice *choice = options->choices.all, *end = choice + options->choices.n;
@@ -80,7 +80,7 @@ void sim_forget_choices(struct sim_options *options, enum sim_part part, uint32_
 	}
 }
 
-/* The name that whoever has this one has without program `gone`. */
+/* Returns the name that the actor of this name has without program `gone`. */
 static uint64_t rename_without(uint64_t name, int gone)
 {
 	int program = SIM_PROGRAM_OF(name);
@@ -88,7 +88,7 @@ static uint64_t rename_without(uint64_t name, int gone)
 	return program > gone && program != SIM_NO_PROGRAM ? name - SIM_NAME_OF(0, 1, 0) : name;
 }
 
-/* The choices of a program that is gone, and those for it. */
+/* Forgets the choices of a program that is gone, and those for it. */
 static void forget_choices_of(struct sim_options *options, int gone)
 {
 	struct sim_choice *choice;
@@ -183,7 +183,7 @@ void sim_set_number(struct sim_options *options, int program, int word, uint64_t
 	options->words = join_words(options);
 }
 
-/* The others move up, and all that names them by their numbers. */
+/* Renumbers the other programs wherever their numbers occur. */
 void sim_forget_program(struct sim_options *options, int gone)
 {
 	size_t n = (size_t)options->n_programs;
@@ -199,7 +199,7 @@ void sim_forget_program(struct sim_options *options, int gone)
 	options->words = join_words(options);
 	forget_expected_of(options, gone);
 	options->servers -= gone < options->servers;
-	if (options->servers != (options->n_programs != 1)) /* as a command line without it */
+	if (options->servers != (options->n_programs != 1)) /* as on a command line without it */
 		options->says_servers = true;
 	forget_faults_of(options, gone);
 	forget_choices_of(options, gone);

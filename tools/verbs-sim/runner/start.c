@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Starting a program in the world of this run; and what it reads and writes. With steps these are
- * files, so that no program waits for a reader in real time, and the runner can search what was
- * written. See runner.h.
+ * Starting a program in the world of this run, and its streams. With steps these are files, so
+ * that no program waits for a reader in real time, and the runner can search the output. See
+ * runner.h.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +19,7 @@
 
 #include "verbs-sim/runner/runner.h"
 
-/* Puts `ours` before the value that a variable has. */
+/* Puts `ours` before the value of a variable. */
 static void put_first(const char *name, const char *ours)
 {
 	const char *others = getenv(name);
@@ -43,7 +43,7 @@ static void set_environment(const struct sim_options *options, int number, int w
 	setenv(SIM_WORLD_VARIABLE, text, 1);
 	snprintf(text, sizeof(text), "%d", number);
 	setenv(SIM_PROGRAM_VARIABLE, text, 1);
-	/* AddressSanitizer's runtime wants to be the first library, but also works behind ours. */
+	/* AddressSanitizer's runtime wants to be the first library, but also works after ours. */
 	put_first("ASAN_OPTIONS", "verify_asan_link_order=0");
 	/* A program may end with any status then, but not with a report of a sanitizer. */
 	for (i = 0; options->sweep && i < sizeof(sanitizers) / sizeof(sanitizers[0]); i++)
@@ -72,8 +72,8 @@ static void execute_in_gdb(const struct sim_options *options, char **argv)
 }
 
 /*
- * One processor for all programs of a run: one thread at a time runs, and to wake another one on a
- * second processor takes ten times as long. Runs side by side are on different ones.
+ * Puts all programs of a run on one processor: one thread at a time runs, and waking another one on
+ * a second processor takes ten times as long. Simultaneous runs get different processors.
  */
 static void share_a_processor(void)
 {
@@ -111,7 +111,7 @@ pid_t sim_start(const struct sim_options *options, int number, int world_fd, cha
 	if (number == options->gdb) {
 		execute_in_gdb(options, argv);
 	} else {
-		setpgid(0, 0); /* Ctrl-C is for the runner, which kills them */
+		setpgid(0, 0); /* Ctrl-C is for the runner, which kills the programs */
 		personality(ADDR_NO_RANDOMIZE);
 		execvp(argv[0], argv);
 	}
@@ -168,7 +168,7 @@ void sim_close_streams(struct sim_streams *streams)
 	}
 }
 
-/* Maps what was written. Returns NULL if there is nothing, or it cannot be read. */
+/* Maps the output. Returns NULL if there is none, or it cannot be read. */
 static const char *map(const struct sim_streams *streams, int stream, size_t *size)
 {
 	int fd = streams->kept[stream] ? streams->fds[stream]
@@ -203,7 +203,7 @@ bool sim_search(const struct sim_streams *streams, struct sim_steps *steps)
 	return !steps->times;
 }
 
-/* The last line of a text that is not empty, or a sanitizer's summary. */
+/* Returns the last non-empty line of a text, or a sanitizer's summary. */
 static void take_last_line(const char *text, size_t size, char *to, size_t room)
 {
 	static const char summary[] = "SUMMARY: ";

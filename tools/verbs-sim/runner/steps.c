@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * The steps of a run: lines of a file, each of which is done when the one before it is. What a step
- * waits for is a moment of the simulation, so that it is the same one in each run of a seed. While
- * the next line is read, which somebody may still have to write, no program runs. See runner.h.
+ * waits for is a moment of the simulation, so it is the same in each run of a seed. While the runner
+ * reads the next line, which somebody may still have to write, no program runs. See runner.h.
  */
 #include <errno.h>
 #include <signal.h>
@@ -37,7 +37,7 @@ static char *next_word(char **rest)
 	return word;
 }
 
-/* A number, and nothing else; -1: it is none. */
+/* Reads a word that is a number; -1: it is none. */
 static double read_number(const char *word)
 {
 	char *end;
@@ -46,7 +46,7 @@ static double read_number(const char *word)
 	return word && end != word && !*end && number >= 0 ? number : -1;
 }
 
-/* A program that was started; -1: there is none. */
+/* Reads the number of a started program; -1: there is none. */
 static int read_program(char **rest)
 {
 	double number = read_number(next_word(rest));
@@ -54,7 +54,7 @@ static int read_program(char **rest)
 	return number >= 0 && number < sim_world->n_programs ? (int)number : -1;
 }
 
-/* ---- What steps do: each returns false if its words make no sense ---- */
+/* ---- The steps: each returns false if its words make no sense ---- */
 
 static bool start(struct sim_run *run, char *rest)
 {
@@ -190,7 +190,7 @@ static bool has_ended(int program)
 	return program >= 0 && sim_world->programs[program].state == SIM_PROGRAM_ENDED;
 }
 
-/* Returns true if the step need not wait any more. If it would wait forever, ends the run. */
+/* Returns true if the step is done waiting. If it would wait forever, ends the run. */
 static bool is_done(struct sim_run *run)
 {
 	struct sim_steps *steps = &run->steps;

@@ -12,11 +12,11 @@ int sim_worse(int one, int other)
 	return one && one != SIM_EXIT_LEFT ? one : other ? other : one;
 }
 
-/* What has come of the runs so far. The last fault of `options` is the sweep's. */
+/* The state of a sweep. Its fault is the last one of `options`. */
 struct sweep {
 	struct sim_options options;
 	struct sim_fault *fault;
-	struct sim_result result; /* of the last run */
+	struct sim_result result; /* the last run's */
 	uint64_t seed;
 	unsigned long long runs;
 	int failed, exit;
@@ -29,7 +29,7 @@ static void run(struct sweep *sweep)
 	sweep->runs++;
 }
 
-/* The fault that is the sweep's, as the last run has left it. */
+/* Returns the sweep's fault, as the last run has left it. */
 static const struct sim_fault *last_fault(const struct sweep *sweep)
 {
 	return &sweep->result.faults[sweep->options.n_faults - 1];
@@ -43,7 +43,7 @@ static void sweep_calls(struct sweep *sweep)
 	do {
 		sim_read_sweep(sweep->options.sweep, ++call, sweep->fault);
 		run(sweep);
-	} while (sweep->result.calls[program] >= call); /* there is such a call */
+	} while (sweep->result.calls[program] >= call); /* the call exists */
 	fprintf(stderr,
 		"verbs-sim: %llu calls of program %d, each in a run of its own: %d not as they should be\n",
 		call - 1, program, sweep->failed);
@@ -51,7 +51,7 @@ static void sweep_calls(struct sweep *sweep)
 
 /* ---- Messages ---- */
 
-/* A run in which the Nth message is changed in this way. */
+/* Makes a run in which the Nth message is changed in this way. */
 static void change(struct sweep *sweep, uint64_t number, const char *how, uint32_t offset)
 {
 	char text[sizeof(sweep->fault->text)];
@@ -86,7 +86,7 @@ static void change_words(struct sweep *sweep, uint64_t number)
 	}
 }
 
-/* The run with the first change says what the message is like. It is none if there is no such message. */
+/* The run with the first change shows length and head of the message. Without one it does not count. */
 static void sweep_messages(struct sweep *sweep)
 {
 	bool one = strstr(sweep->options.sweep, ":" SIM_MESSAGE ":");

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Runs of --shrink, of which nothing is printed. See shrink.h.
+ * Runs of --shrink, which print nothing. See shrink.h.
  */
 #include <time.h>
 
 #include "verbs-sim/runner/shrink.h"
 
-#define OTHERS   25   /* a search ends when so many runs have failed in other ways, */
-#define SEARCHED 1000 /* and all do when they have made so many runs */
-#define LONG_S   40   /* in so long */
+#define OTHERS   25   /* a search ends when this many runs have failed in other ways */
+#define SEARCHED 1000 /* all searches end after this many runs */
+#define LONG_S   40   /* or after this long */
 
 struct sim_shrinking sim_shrinking;
 static time_t begun;
@@ -40,7 +40,7 @@ void sim_keep_choices(struct sim_options *options)
 	sim_shrinking.result.choices = NULL;
 }
 
-/* How often what this fault counts was there in the last run. */
+/* Returns how often the call or message of this fault occurred in the last run. */
 static uint64_t seen(const struct sim_options *options, int fault)
 {
 	const struct sim_fault *one = &options->faults[fault];
@@ -50,8 +50,8 @@ static uint64_t seen(const struct sim_options *options, int fault)
 }
 
 /*
- * A smaller run may not make as many calls as its faults ask for: then they move to one of those that it
- * made, in each run to another, and first to the last.
+ * A smaller run may make fewer calls than its faults count: then these move to a call that it made,
+ * in each run to another one, and first to the last.
  */
 static void move_faults(struct sim_options *options, uint64_t *most, int runs)
 {

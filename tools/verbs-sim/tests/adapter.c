@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * adapter: a program with both ends of a connection, that does what an adapter refuses, and soft-RoCE
- * puts up with; or its neighbour that is right, by the second argument. Takes nothing of the suite.
+ * adapter: a program with both ends of a connection. It does what an adapter refuses and soft-RoCE
+ * tolerates; or, by the second argument, the like that is correct. Takes nothing of the suite.
  */
 #define DEPTH   4
 #define BUFFER  4096
@@ -59,7 +59,7 @@ static void print_all(int ms)
 	print_events();
 }
 
-/* A request of the client: `length` bytes of its buffer, from `at` on. */
+/* Makes a request of the client: `length` bytes of its buffer, from `at` on. */
 static int post(enum ibv_wr_opcode opcode, uint32_t at, uint32_t length, unsigned int flags)
 {
 	struct ibv_sge sge = { (uintptr_t)ends.client.buffer + at, length, ends.client.mr->lkey };
@@ -74,7 +74,7 @@ static int post(enum ibv_wr_opcode opcode, uint32_t at, uint32_t length, unsigne
 
 /* ---- Queues ---- */
 
-/* Posts until it is refused, and again when one completion has been polled. Every nth is signaled. */
+/* Posts until a post is refused, and again when one completion has been polled. Every nth is signaled. */
 static void fill(int nth)
 {
 	struct ibv_wc wc;
@@ -107,7 +107,7 @@ static void overrun(int n)
 	print_events();
 }
 
-/* Of two CQs of a QP, that of sends (1) or of receives (2) has room for two completions, and gets four. */
+/* Puts four completions into a CQ with room for two, of a QP's sends (1) or receives (2). */
 static void overrun_one(int which)
 {
 	struct ibv_context *context;
@@ -131,7 +131,7 @@ static void overrun_one(int which)
 
 /* ---- Keys and rights ---- */
 
-/* A WRITE with the rkey of another PD (1), or to a QP that allows none (2). */
+/* Posts a WRITE with the rkey of another PD (1), or to a QP that allows none (2). */
 static void write_wrongly(int how)
 {
 	connect_both();
@@ -144,7 +144,7 @@ static void write_wrongly(int how)
 	print_all(100);
 }
 
-/* A message, or with 2 and 3 a READ, into memory that the program may write (0, 2), or may not (1, 3). */
+/* Posts a message, or with 2 and 3 a READ, into memory that the program may write (0, 2), or not (1, 3). */
 static void write_here(int how)
 {
 	struct ibv_mr **mr = how < 2 ? &ends.server.mr : &ends.client.mr;
@@ -170,7 +170,7 @@ static void read_twice(int answers)
 	print_all(100);
 }
 
-/* A READ, and a message with what it has brought: with a fence, or without one. */
+/* Posts a READ, and a message with its data: with a fence, or without one. */
 static void send_what_is_read(int fenced)
 {
 	ends.param.initiator_depth = ends.param.responder_resources = 1;
@@ -190,7 +190,7 @@ static void send_what_is_read(int fenced)
 
 #define PIECES 8
 
-/* Prints the most runs of arrived pieces, in a circle, that were there at one time. */
+/* Prints the largest number of runs of arrived pieces, in a circle, at one time. */
 static void watch_write(int unused)
 {
 	int i, changes, most = 0, looks;
@@ -209,9 +209,9 @@ static void watch_write(int unused)
 	printf("%d\n", most);
 }
 
-/* ---- A peer that goes ---- */
+/* ---- A peer that leaves ---- */
 
-/* The peer's region goes (`retries` 0), or its QP, and the client retries that often. */
+/* Removes the peer's region (`retries` 0), or its QP, after which the client retries that often. */
 static void lose_peer(int retries)
 {
 	struct ibv_mr gone;

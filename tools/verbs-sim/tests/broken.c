@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * broken: spoils the world of its own simulation, as a fault of the simulation would: a PD seems to be
- * in no list, or nothing seems to need the context. The run ends when the PD is destroyed: by this program,
- * or with "leave" by the runner, after the program has ended.
+ * in no list, or nothing seems to need the context. The run ends when this program destroys the PD,
+ * or with "leave" when the runner does, after the program has ended.
  */
 #include <infiniband/verbs.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * claims: a program that says of itself what must hold, and what some run has to reach. A run shows one of
- * the two orders of its threads.
+ * claims: a program that claims what must always hold, and what some run has to reach. A run shows
+ * one of the two orders of its threads.
  */
 #include <pthread.h>
 #include <stdatomic.h>

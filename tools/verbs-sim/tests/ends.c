@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * ends: a program with both ends of a connection, which says what it sees of the simulated device:
- * the first argument is a question, and the second a number in it. After "pooled-" the server's
+ * ends: a program with both ends of a connection, which prints what the simulated device does: the
+ * first argument is a question, and the second a number in it. After "pooled-" the server's
  * receives are in a shared receive queue. Takes nothing of the suite.
  */
 #define DEPTH  8
@@ -30,7 +30,7 @@ static void connect_both(void)
 	connect_ends(&ends, &address);
 }
 
-/* All completions that come within a simulated second. */
+/* Prints all completions that come within a simulated second. */
 static void print_completions(struct end *end)
 {
 	struct ibv_wc wc;
@@ -44,7 +44,7 @@ static void print_completions(struct end *end)
 	}
 }
 
-/* Three receives, each so many bytes behind the one before, and three sends, in a chain each. */
+/* Posts three receives, `number` bytes apart, and three sends, in a chain each. */
 static int post_chains(void)
 {
 	struct ibv_sge sge, pieces[3];
@@ -93,7 +93,7 @@ static int break_off(void)
 	return 0;
 }
 
-/* A WRITE to memory that is nobody's: what the server's device says of itself. */
+/* A WRITE to memory of no region: which event does the server's device make? */
 static int write_wildly(void)
 {
 	struct ibv_sge sge;
@@ -114,7 +114,7 @@ static int write_wildly(void)
 	return 0;
 }
 
-/* Asks for 5 work requests, 60 bytes inline, a CQ of 5 and an SRQ of 5; prints what is granted. */
+/* Asks for 5 work requests, 60 bytes inline, a CQ of 5 and an SRQ of 5; prints the grants. */
 static int ask_for_five(void)
 {
 	struct ibv_device **list = ibv_get_device_list(NULL);
@@ -167,7 +167,7 @@ static int send_to_nobody(void)
 	return 0;
 }
 
-/* A message to a host that does not answer, or that has no receive at any of so many retries. */
+/* A message to a host that does not answer, or has no receive at any of `number` retries. */
 static int send_in_vain(void)
 {
 	struct ibv_wc wc;
@@ -219,7 +219,7 @@ static int send_and_leave(void)
 	return 0;
 }
 
-/* Some bytes inline, of a QP that was asked for with none. */
+/* Sends inline, from a QP that was created without. */
 static int send_inline(void)
 {
 	int ret;
@@ -233,7 +233,7 @@ static int send_inline(void)
 	return 0;
 }
 
-/* After so many messages that have arrived: is another one completed before it arrives? */
+/* When `number` messages have arrived, does another one complete before it arrives? */
 static int complete_early(void)
 {
 	struct ibv_wc wc;
@@ -276,7 +276,7 @@ static int query_state(void)
 	return 0;
 }
 
-/* The place of the default partition key at each of three ports. */
+/* Prints the index of the default partition key at each of three ports. */
 static int find_pkeys(void)
 {
 	struct ibv_device **list = ibv_get_device_list(NULL);
@@ -288,7 +288,7 @@ static int find_pkeys(void)
 	return ibv_close_device(context);
 }
 
-/* ---- What works only by chance, or does harm that nobody reports ---- */
+/* ---- Errors that work by chance, or that nobody reports ---- */
 
 static int connect_unprepared(void)
 {
@@ -297,7 +297,7 @@ static int connect_unprepared(void)
 	return 0;
 }
 
-/* Both sides post so many receives before they connect. */
+/* Both sides post `number` receives before they connect. */
 static int connect_prepared(void)
 {
 	ends.receives = ends.client_receives = number;
@@ -321,7 +321,7 @@ static int accept_depths(void)
 	return 0;
 }
 
-/* The client, which may have 16 completions, has a CQ of this size, and two in it. */
+/* The client, which may have 16 completions, has a CQ of `number`, with two in it. */
 static int have_a_small_cq(void)
 {
 	ends.receives = 2;
@@ -333,7 +333,7 @@ static int have_a_small_cq(void)
 	return 0;
 }
 
-/* Memory of a receive, or memory that is not. */
+/* Frees memory of a receive, or other memory. */
 static int free_posted(void)
 {
 	connect_both();
@@ -342,7 +342,7 @@ static int free_posted(void)
 	return 0;
 }
 
-/* A region that begins so many bytes behind a receive of 64. */
+/* Ends a region that begins `number` bytes after the start of a receive of 64. */
 static int deregister_posted(void)
 {
 	struct ibv_mr *mr;
@@ -354,7 +354,7 @@ static int deregister_posted(void)
 	return ibv_dereg_mr(mr);
 }
 
-/* The region of a send, when it has completed (1) or before. */
+/* Ends the region of a send, after its completion (1) or before. */
 static int deregister_sent(void)
 {
 	ends.receives = 1;
@@ -365,7 +365,7 @@ static int deregister_sent(void)
 	return ibv_dereg_mr(ends.client.mr);
 }
 
-/* The region of a receive that was flushed, which has been polled (1) or not. */
+/* Ends the region of a flushed receive, which has been polled (1) or not. */
 static int deregister_flushed(void)
 {
 	connect_both();
@@ -376,7 +376,7 @@ static int deregister_flushed(void)
 	return ibv_dereg_mr(ends.server.mr);
 }
 
-/* A byte of the client's memory changes, of which the first 64 are on their way. */
+/* Changes a byte of the client's memory, of which the first 64 are on their way. */
 static int change_sent(void)
 {
 	ends.receives = 1;
@@ -387,7 +387,7 @@ static int change_sent(void)
 	return 0;
 }
 
-/* A READ into so many pieces that only the program itself may write to; 0: one that others may. */
+/* A READ into `number` pieces that only the program itself may write; 0: one that others may. */
 static int read_into_own(void)
 {
 	struct ibv_sge sges[2];
@@ -407,7 +407,7 @@ static int read_into_own(void)
 	return 0;
 }
 
-/* ---- What waits forever ---- */
+/* ---- Waits without an end ---- */
 
 /* Two messages, one event, and one completion polled. */
 static int await_another_event(bool arms)

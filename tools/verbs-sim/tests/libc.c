@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * libc: programs that wait for threads, for children and for signals in the ways that libraries of
- * C++, Rust and Python, and shells, do: each argument is one. Each prints what it has seen and after
- * how many seconds, so a wait in real time shows. Takes nothing of the suite.
+ * libc: programs that wait for threads, for children and for signals in the ways of libraries of
+ * C++, Rust and Python, and of shells: each argument is one. Each prints its observations and how
+ * many seconds it took, so a wait in real time shows. Takes nothing of the suite.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -247,7 +247,7 @@ static void sleep_in_child(const char *seconds)
 		execlp("sleep", "sleep", seconds, NULL);
 }
 
-/* Two children, the first of which ends last; and none that is left. */
+/* Two children, the first of which ends last; then a wait for a child that does not exist. */
 static int wait_for_any(void)
 {
 	int i, status;
@@ -279,7 +279,7 @@ static int spawn_children(void)
 	return 0;
 }
 
-/* Through pipes in both directions. */
+/* Pipes to and from a child. */
 static int run_shells(void)
 {
 	FILE *out = popen("sleep 1; head -c 30000 /dev/zero; sleep 1; exit 6", "r");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * lost: a server, and a client that gets an answer to each of its messages. "lost server PORT" answers one
- * client, and leaves. "lost client PORT [MESSAGES]" waits as it should, by polling the CQ again when it has
- * armed it. If its first allocation fails, it does not, and may sleep forever: the usual lost wake-up.
+ * client, and leaves. "lost client PORT [MESSAGES]" waits correctly: it polls the CQ again after arming
+ * it. If its first allocation fails, it does not, and may sleep forever: the usual lost wake-up.
  */
 #include <stdlib.h>
 

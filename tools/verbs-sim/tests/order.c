@@ -60,7 +60,7 @@ static void make_client(struct end *client)
 	must(!ibv_req_notify_cq(client->cq, 0), "ibv_req_notify_cq");
 }
 
-/* The request has the client's name. */
+/* Connects a client; the request has its name. */
 static void *request(void *end)
 {
 	const struct end *client = end;
@@ -75,7 +75,7 @@ static void *request(void *end)
 	return NULL;
 }
 
-/* Takes a request, and has everything but the accept. */
+/* Takes a request, and does everything but the accept. */
 static void make_server(struct end *server, bool pooled)
 {
 	struct rdma_cm_event *event = next_event(at_server, RDMA_CM_EVENT_CONNECT_REQUEST);
@@ -109,7 +109,7 @@ static void *send_from(void *end)
 	return NULL;
 }
 
-/* ---- Threads that sleep until something happens, and say when they have seen it ---- */
+/* ---- Threads that sleep until something happens, and note when they have seen it ---- */
 
 static void take_event(struct end *end)
 {
@@ -173,7 +173,7 @@ static void *echo(void *end)
 
 /* ---- Pairs ---- */
 
-/* A request's own completion, and that of the receive for its answer. */
+/* The completions of a request, and of the receive for its answer. */
 static void sent_or_answered(void)
 {
 	connect_both(false);
@@ -200,7 +200,7 @@ static void woken_or_lost(void)
 	saw(taken == 2 ? "woken" : "lost");
 }
 
-/* A message's completion at each end. */
+/* The completions of a message at its two ends. */
 static void sent_or_arrived(void)
 {
 	connect_both(false);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * programs: each argument is a small program that verbs-sim has to report, or to lead astray. See
- * programs/programs.h.
+ * programs: each argument is a small program with a fault that verbs-sim has to report, or to
+ * provoke. See programs/programs.h.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +51,7 @@ static const struct {
 	{ "restarted", be_restarted },
 };
 
-/* "later SECONDS PROGRAM [ARGUMENT...]": that program, but later. */
+/* "later SECONDS PROGRAM [ARGUMENT...]": runs that program, but later. */
 static int run_later(char **words)
 {
 	sleep((unsigned int)strtoul(words[0], NULL, 10));

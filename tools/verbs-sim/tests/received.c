@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * received: a program with both ends of a connection. "prints": it prints the bytes of each message
- * that it receives. "trusts" and "checks": its server copies as many bytes as a message says, as
- * they are, or if there are so many. Takes nothing of the suite.
+ * that it receives. "trusts" and "checks": its server copies as many bytes as a message says;
+ * "checks" first compares that with the message's length. Takes nothing of the suite.
  */
 #define DEPTH  4
 #define BUFFER 256
@@ -52,7 +52,7 @@ static struct ibv_wc await(struct end *end, int wr_id)
 	return wc;
 }
 
-/* A READ or WRITE of 8 bytes of the server's memory. */
+/* Posts a READ or WRITE of 8 bytes of the server's memory. */
 static void reach(enum ibv_wr_opcode opcode, unsigned int offset)
 {
 	struct ibv_sge sge = { (uintptr_t)ends.client.buffer + 64, 8, ends.client.mr->lkey };
@@ -88,7 +88,7 @@ static void print_what_comes(void)
 	print_bytes("READ", ends.client.buffer + 64, 8);
 }
 
-/* A message is how many bytes follow, and these. */
+/* A message is a number of bytes, and these bytes. */
 static int copy_what_comes(bool checks)
 {
 	static char copy[BUFFER];

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What rows over the simulated device have in common, here and in tests/sim."""
+"""Common functions of rows over the simulated device, here and in tests/sim."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ TRANSPORTS: dict[str, list[str]] = {"RoCE": [], "iWARP": ["--iwarp"]}  # options
 
 @functools.cache
 def counter_traps() -> bool:
-    """Whether this machine lets verbs-sim simulate the processor's counter."""
+    """Returns whether this machine lets verbs-sim simulate the processor's counter."""
     return subprocess.run(["build/tests/sim/programs", "trap-counter"], cwd=TOP, timeout=60, check=False).returncode == -signal.SIGSEGV
 
 
 def skip_if_real(run: Run) -> None:
-    """A run of a program that saw real time, as verbs-sim has to say."""
+    """Skips a row if the program saw real time, which verbs-sim has to report."""
     if not counter_traps() and "which shows real time on this machine" in run.err:
         pytest.skip("this machine shows real time to programs that read the processor's counter")
 
 
 def sweep(which: str, programs: list[list[str]], *options: str) -> tuple[int, list[str]]:
-    """The exit status, and what verbs-sim printed."""
+    """Returns the exit status, and what verbs-sim printed."""
     words = [word for program in programs for word in [":::", *program]][1:]
     argv = ["tools/verbs-sim/verbs-sim", "--quiet", *options, "--sweep", which, "--", *words]
     done = subprocess.run(argv, cwd=TOP, capture_output=True, text=True, timeout=120, check=False)
@@ -38,7 +38,7 @@ def sweep(which: str, programs: list[list[str]], *options: str) -> tuple[int, li
 
 
 def steps(tmp_path: Path, *lines: str, seed: int = 1) -> Run:
-    """A run of them, each on a line."""
+    """Makes a run with these steps, each on a line."""
     file = tmp_path / "steps"
     file.write_text("".join(f"{line}\n" for line in lines))
     argv = ["tools/verbs-sim/verbs-sim", "--seed", str(seed), "--steps", str(file)]
@@ -47,7 +47,7 @@ def steps(tmp_path: Path, *lines: str, seed: int = 1) -> Run:
 
 
 def answers(lines: list[str], *options: str) -> list[dict[str, Any]]:
-    """What verbs-sim says of the run after each step."""
+    """Returns the answer of verbs-sim to each step."""
     argv = ["tools/verbs-sim/verbs-sim", *options, "--steps", "-"]
     done = subprocess.run(argv, cwd=TOP, input="\n".join([*lines, ""]), capture_output=True, text=True, timeout=300, check=False)
     said = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{"ms"')]
@@ -56,5 +56,5 @@ def answers(lines: list[str], *options: str) -> list[dict[str, Any]]:
 
 
 def ends(question: str, device: str, *options: str) -> str:
-    """What a program with both ends of a connection says."""
+    """Returns the output of a program with both ends of a connection."""
     return simulate([["build/tests/sim/ends", *question.split()]], "--device", device, *options).out

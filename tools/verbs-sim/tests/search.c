@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * search: core/ of verbs-sim alone. The scheduler and the ledger look only at what they are asked about:
- * everything else is made inaccessible, so that a search through all of it ends this program with SIGSEGV:
- * its time would grow with the square of what there is. And what is done twice, or once too often, ends a
- * run: this program is its own runner, which then says why, and exits with the verdict's status.
+ * search: core/ of verbs-sim alone. The scheduler and the ledger may look only at the objects they are
+ * asked about: this program makes all others inaccessible, so a search through them, whose time would grow
+ * with the square of their number, ends it with SIGSEGV. And anything done twice, or once too often, ends a
+ * run: this program is its own runner, which then prints the reason, and exits with the verdict's status.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -17,11 +17,11 @@
 #define MANY 1000
 #define PAGE 4096ul
 #define FAR  1000000000ull /* ns */
-#define KIND 1             /* of tasks and of objects: those above core/ know what it means */
+#define KIND 1             /* for tasks and objects; only layers above core/ know kinds */
 
 static struct sim_program *program;
 
-/* The page in which it begins. */
+/* Returns the page in which an object begins. */
 static void hide(const void *what)
 {
 	if (mprotect((void *)((uintptr_t)what / PAGE * PAGE), PAGE, PROT_NONE)) {
@@ -41,7 +41,7 @@ static void *pages_for(size_t size)
 	return pages;
 }
 
-/* One task is due, and a thousand are not, of which the first one may be looked at. */
+/* One task is due, and a thousand are not: only the first of those may be looked at. */
 static bool find_a_task(void)
 {
 	char *later = pages_for(MANY * PAGE);
@@ -64,7 +64,7 @@ static bool find_an_object(void)
 	struct sim_object *objects[MANY], *last;
 	int i;
 
-	sim_alloc(PAGE); /* behind the world, whose last page is not hidden */
+	sim_alloc(PAGE); /* after the world, whose last page is not hidden */
 	for (i = 0; i < MANY; i++)
 		objects[i] = sim_create(KIND, 2 * PAGE, program, NULL);
 	last = sim_create(KIND, sizeof(*last), program, NULL);
@@ -73,7 +73,7 @@ static bool find_an_object(void)
 	return sim_find(KIND, last->number) == last && !sim_find(KIND, last->number + 1);
 }
 
-/* ---- What ends a run ---- */
+/* ---- Errors that end a run ---- */
 
 static struct sim_task task = { .kind = KIND };
 

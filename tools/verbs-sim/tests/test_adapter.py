@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""--device adapter: what an adapter refuses, or does otherwise than soft-RoCE; each with its neighbour that is right."""
+"""--device adapter: each thing that an adapter refuses, or does otherwise than soft-RoCE, and the like that is correct."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ SEEDS = range(1, 25)
 
 
 def adapter(question: str, device: str = "adapter", seed: int = 1) -> str:
-    """What adapter.c of verbs-sim's tests prints."""
+    """Returns the output of adapter.c."""
     return simulate([["build/tests/sim/adapter", *question.split()]], "--device", device, "--seed", str(seed)).out
 
 
 def probe(question: str) -> str:
-    """What the probe prints, without times."""
+    """Returns the output of the probe, without times."""
     return re.sub(r"^ *[0-9.]+ ms +", "", simulate([["build/tests/probe", "192.0.2.1", question]], "--device", "adapter").out, flags=re.MULTILINE)
 
 
@@ -30,7 +30,7 @@ FATAL, REFUSED, FLUSHED = "local work queue catastrophic error\n", "client: s re
     "question, roce, on_adapter",
     [
         ("fill 1", "12, 12\n", "4, 1\n"),  # a queue of 4, and again when one completion has been polled
-        ("fill 4", "12, 12\n", "4, 4\n"),  # which is of the last one, as the others have none
+        ("fill 4", "12, 12\n", "4, 4\n"),  # only the last one has it
         ("overrun 2", 3 * SENT, 3 * SENT),
         ("overrun 4", 4 * SENT + "CQ error\n", 2 * SENT + "CQ error\n" + FATAL),  # soft-RoCE's ring has three places
         ("overrun-one 0", "", ""),
@@ -46,7 +46,7 @@ FATAL, REFUSED, FLUSHED = "local work queue catastrophic error\n", "client: s re
         ("read-twice 0", REFUSED + FLUSHED, REFUSED + FLUSHED + "invalid request local work queue error\n"),
         ("read-twice 2", 2 * SENT, 2 * SENT),
         ("lose-peer 0", "remote access error after 0 s\n", "remote access error after 0 s\n"),
-        ("lose-peer 6", "transport retry counter exceeded after 16 s\n", "transport retry counter exceeded after 3 s\n"),  # of 0.54 s, seven times
+        ("lose-peer 6", "transport retry counter exceeded after 16 s\n", "transport retry counter exceeded after 3 s\n"),  # 0.54 s, seven times
         ("lose-peer 7", "", "transport retry counter exceeded after 4 s\n"),  # soft-RoCE: forever
     ],
 )
@@ -69,7 +69,7 @@ def test_some_orders_are_refused(question: str, of_all: set[str], refused: bool)
 
 
 def test_a_write_arrives_in_any_order() -> None:
-    """Not only from anywhere on in a circle: so often those that are there begin anew."""
+    """Pieces do not only arrive in a circle from some piece on: the arrived ones form more than one run."""
     most = {device: max(int(adapter("watch-write 0", device, seed)) for seed in SEEDS) for device in ("roce", "adapter")}
     assert most == {"roce": 1, "adapter": 2}
 
@@ -99,7 +99,7 @@ def test_all_is_granted_as_asked() -> None:
 
 
 def test_each_trait_has_its_evidence() -> None:
-    """Questions that are asked. tests/website has the pages."""
+    """Evidence that is a question must be one that the probe asks. tests/website checks evidence that is a page."""
     rows = re.findall(r'^\tTRAIT\([^,]+, [^,]+,\s+"([^"]+)"', (TOP / "tools/verbs-sim/device/traits.c").read_text(), re.MULTILINE)
     questions = {*re.findall(r'^\t\{ "([\w-]+)", ask_', (TOP / "tools/verbs-sim/tests/probe/probe.c").read_text(), re.MULTILINE)}
     asked = {word for row in rows for words in re.findall(r"\bprobe ([\w, -]+)", row) for word in words.split(", ")}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Devices as --device describes them: traits, values of Linux 6.12, and those that a real device has answered."""
+"""Devices of --device: traits, values of Linux 6.12, and the answers of a real device."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_a_trait(question: str, trait: str, without: str, with_it: str) -> None:
 
 
 def test_linux_6_12() -> None:
-    """As docs/drivers.md has it: seven attempts of 0.54 s, and not of 2.3 s; a receive that is lost when its message breaks off."""
+    """docs/drivers.md says: seven attempts of 0.54 s, not of 2.3 s; and a message that breaks off loses its receive."""
     for device, seconds in (("roce", 16), ("roce-6.12", 3)):
         said = ends("send-in-vain", device, "--fail", "0:ibv_post_send:1:SILENCE")
         assert said == f"transport retry counter exceeded after {seconds} s\n"
@@ -60,7 +60,7 @@ def test_all_regions_together_count_as_locked() -> None:
 
 
 def test_a_limit_is_reached_once_for_each_time_that_it_is_set() -> None:
-    """Of five receives a fourth is taken, too."""
+    """A fourth of five receives is taken, too."""
     assert "".join(answers("pool", "roce")).count("SRQ limit reached") == 2
 
 
@@ -76,26 +76,26 @@ def test_a_message_that_was_sent_arrives_though_its_sender_leaves(device: str) -
 
 @pytest.mark.parametrize("device, due", [("iwarp", "early\n"), ("roce", "late\n")])
 def test_what_completes_before_it_arrives(device: str, due: str) -> None:
-    """On iWARP, also after more than TCP takes at a time: what has arrived is no longer ahead."""
+    """On iWARP, also after more data than TCP takes at a time: arrived data no longer count as ahead."""
     for before in (0, 20):
         assert due in {ends(f"complete-early {before}", device, "--seed", str(seed)) for seed in range(10)}
 
 
 def test_an_answer_is_lost_with_its_host() -> None:
-    """Unless it was there already."""
+    """Only an answer that was there already remains."""
     said = {ends("lose-answer", "roce", "--fail", "0:ibv_query_device:1:SILENCE", "--seed", str(seed)) for seed in range(1, 21)}
     assert said == {f"received: success, sent: {sent}\n" for sent in ("success after 0 s", "transport retry counter exceeded after 16 s")}
 
 
 def answers(question: str, device: str) -> list[str]:
-    """Of the probe, sorted, without times, and without the event whose time no question tells."""
+    """Returns the output of the probe, sorted, without times, and without an event that comes at any time."""
     out = simulate([["build/tests/probe", ADDRESS, question]], "--device", f"{device},name=one").out
     return sorted(line for line in re.findall(r"^ *[\d.]+ ms +(.*)$", out, re.M) if "TIMEWAIT_EXIT" not in line)
 
 
 @pytest.mark.parametrize("kind, other", [("roce", "roce-6.12"), ("roce-6.12", "roce")])
 def test_what_a_device_has_answered_makes_it(kind: str, other: str, tmp_path: Path) -> None:
-    """The file of make probe, read by a device of another kind, in whose place each answer is what it was."""
+    """A device of another kind that reads the file of make probe gives the same answers."""
     run = simulate([["tools/verbs-sim/tests/probe/ask", "build/tests/probe", ADDRESS, str(tmp_path / "file")]], "--device", kind)
     assert not run.exit and (tmp_path / "file").read_text().startswith("device rxe0\nkernel Linux "), run.why()
     for question in "attributes caps pool pool-torn solicited accept reject leave bad-key region-gone too-long edges".split():
@@ -118,7 +118,7 @@ def test_a_partition_key_that_cannot_be_found() -> None:
     assert ends("pkeys", "roce", "--fail", "0:ibv_get_pkey_index:1") == "-1 -1 -1 No such file or directory\n"
 
 
-# What is granted, and refused, if there is so much of it. The connection of the probe has some, and librdmacm a PD.
+# Limits, and the largest number that each grants. The connection of the probe has some objects, and librdmacm a PD.
 MOST = {
     "max_qp": (6, "max_qp: 4 more, then Cannot allocate memory"),
     "max_cq": (6, "max_cq: 4 more, then Cannot allocate memory"),
@@ -136,7 +136,7 @@ MOST = {
 
 
 def test_each_limit_has_a_row() -> None:
-    """But max_message, by which nothing is refused."""
+    """Except max_message, which refuses nothing."""
     names = re.findall(r'^\tTRAIT\("(max_\w+)"', (TOP / "tools/verbs-sim/device/traits.c").read_text(), re.MULTILINE)
     assert {*names} - {"max_message"} == {*MOST}
 

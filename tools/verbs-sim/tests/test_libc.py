@@ -49,7 +49,7 @@ print(int(time.monotonic() - start))
 
 @pytest.mark.parametrize("which", PROGRAMS)
 def test_waits(which: str) -> None:
-    """And the same seed is the same run."""
+    """The same seed gives the same run."""
     one, other = (simulate([["build/tests/sim/libc", which]], "--seed", "7") for _ in "ab")
     assert (one.exit, one.out) == (0, PROGRAMS[which]), one.why()
     assert one.hash == other.hash
@@ -71,7 +71,7 @@ def test_python_with_processes(tmp_path: Path) -> None:
 
 
 def test_programs_get_random_bytes_of_their_own() -> None:
-    """And the same with the same seed."""
+    """With the same seed, they get the same bytes."""
     program = [sys.executable, "-c", "import os; print(os.getrandom(8).hex(), os.urandom(8).hex())"]
     one, other = (simulate([program, program], "--seed", "7", "--servers", "0").out.split() for _ in "ab")
     assert len({*one}) == 4 and sorted(one) == sorted(other)

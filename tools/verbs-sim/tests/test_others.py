@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Programs of Debian that are not ours, as docs/testing.md shows. What they leave to exit(3) is no fault here."""
+"""Programs of Debian that are not ours, as docs/testing.md shows. Objects that they leave to exit(3) are no fault here."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ PAIRS = {
     "rping-q": (f"rping -s -q -a {ADDRESS} -C 10", f"rping -c -q -a {ADDRESS} -C 10"),  # makes its QPs ready itself
     "rdma_xclient": ("rdma_xserver", f"rdma_xclient -s {ADDRESS}"),  # sends more inline than its QP is granted
     "ib_send_lat": ("ib_send_lat -R -n 5", f"ib_send_lat -R -n 5 {ADDRESS}"),
-    "ib_read_bw": ("ib_read_bw -R -n 5", f"ib_read_bw -R -n 5 {ADDRESS}"),  # its server leaves just behind its last message
+    "ib_read_bw": ("ib_read_bw -R -n 5", f"ib_read_bw -R -n 5 {ADDRESS}"),  # its server leaves just after its last message
     "ib_send_bw": ("ib_send_bw -d rxe0 -n 5", "ib_send_bw -d rxe0 -n 5 localhost"),  # closes its context before a CQ of it
     "qperf": ("qperf", f"qperf {ADDRESS} -t 1 -cm 1 rc_lat quit"),
     "fi_pingpong": ("fi_pingpong -p verbs -e msg -I 5", f"fi_pingpong -p verbs -e msg -I 5 {ADDRESS}"),
-    "rstream": ("rstream -C 2 -S 1000", f"rstream -C 2 -S 1000 -s {ADDRESS}"),  # a WRITE in pieces is its last but one message
+    "rstream": ("rstream -C 2 -S 1000", f"rstream -C 2 -S 1000 -s {ADDRESS}"),  # its last but one message is a WRITE in pieces
     "rstream-fork": ("rstream -T f -C 2 -S 1000", f"rstream -T f -C 2 -S 1000 -s {ADDRESS}"),  # accepts without blocking, in a loop
     "riostream": ("riostream -C 1 -S 1000", f"riostream -C 1 -S 1000 -s {ADDRESS}"),  # ends its region when the last byte is there
 }
@@ -37,7 +37,7 @@ ROWS = [
 
 @pytest.mark.parametrize("transport", TRANSPORTS.values(), ids=TRANSPORTS)
 def test_ibv_devinfo(transport: list[str]) -> None:
-    """What a newcomer asks first: the attributes, which drivers/test_simulation.py compares, and the GIDs."""
+    """A newcomer's first command shows the attributes, which drivers/test_simulation.py compares, and the GIDs."""
     if not shutil.which("ibv_devinfo"):
         pytest.skip("ibv_devinfo is not there: ibverbs-utils")
     run = simulate([["ibv_devinfo", "-v"]], *transport)
@@ -57,7 +57,7 @@ def test_only_drivers_of_simulated_devices_are_loaded() -> None:
 
 @pytest.mark.parametrize("name, transport", ROWS)
 def test_three_seeds(name: str, transport: list[str]) -> None:
-    """And the first one twice."""
+    """Runs the first seed twice."""
     pair = [words.split() for words in PAIRS[name]]
     if not shutil.which(pair[0][0]):
         pytest.skip(f"{pair[0][0]} is not there: perftest, rdmacm-utils, qperf, libfabric-bin")

@@ -17,7 +17,7 @@ from verbs_sim import ADDRESS, Run, simulate
 
 SUITE = Path("/usr/share/doc/rdma-core/tests")
 
-# What passes in the lab, by module, without "test_".
+# The tests that pass in the lab, by module, without "test_".
 PASS = {
     "addr": "create_ah create_ah_roce destroy_ah",
     "atomic": "atomic_cmp_and_swap atomic_fetch_and_add atomic_invalid_lkey atomic_invalid_mr_access atomic_invalid_qp_access"
@@ -45,7 +45,7 @@ PASS = {
     " rdmacm_sync_traffic",
     "relaxed_ordering": "ro_rc_traffic ro_ud_traffic",
 }
-# What version 56 has besides.
+# Further tests of version 56.
 if any(SUITE.glob("test_srq.py*")):
     PASS["device"] += " get_pkey_index"
     PASS["srq"] = "modify_srq_limit rc_srq_traffic resize_srq"

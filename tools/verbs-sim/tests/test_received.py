@@ -11,12 +11,12 @@ from running import TRANSPORTS, sweep
 from verbs_sim import ADDRESS, Run, simulate
 
 RECEIVED = "build/tests/sim/received"
-LENGTHS = {"RoCE": 56, "iWARP": 8}  # of the private data
+LENGTHS = {"RoCE": 56, "iWARP": 8}  # bytes of private data
 each_transport = pytest.mark.parametrize("transport", TRANSPORTS)
 
 
 def received(transport: str, *changes: str) -> Run:
-    """What it prints, with these changes."""
+    """Returns the output of received, with these changes of messages."""
     options = [word for change in changes for word in ("--fail", f"0:message:{change}")]
     run = simulate([[RECEIVED, "prints"]], *TRANSPORTS[transport], *options)
     assert run.exit in {0, 4}, run.why()
@@ -24,7 +24,7 @@ def received(transport: str, *changes: str) -> Run:
 
 
 def bytes_of(run: Run, what: str) -> tuple[int, str]:
-    """The length, and the first bytes."""
+    """Returns the length, and the first bytes."""
     (found,) = re.findall(rf"^{what}: (\d+) bytes: (.*)$", run.out, re.MULTILINE)
     return int(found[0]), found[1]
 
@@ -54,7 +54,7 @@ ON = {"RoCE": CHANGES, "iWARP": [*CHANGES[:-2], ("5:ZERO=4", *CHANGES[-1][1:])]}
 
 @pytest.mark.parametrize("transport, change, what, is_now", [(of, *change) for of, changes in ON.items() for change in changes])
 def test_each_change_of_bytes(transport: str, change: str, what: str, is_now: str) -> None:
-    """Only where it was asked for. What is read back was written."""
+    """Only the named byte changes. A READ brings what was written."""
     run, plain = received(transport, change), received(transport)
     number, how = change.split(":")
     assert bytes_of(run, what)[1].startswith(is_now) and run.fault == f"message {number} of program 0 arrived with {how}", run.why()
@@ -71,7 +71,7 @@ def test_a_carry_goes_into_the_next_byte() -> None:
 @pytest.mark.parametrize("how, length", [("SHORT", 9), ("LONG", 11)])
 @each_transport
 def test_a_send_of_another_length(transport: str, how: str, length: int) -> None:
-    """It is what the completion says, and a byte behind it is 0."""
+    """The completion has that length, and the next byte is 0."""
     run = received(transport, f"3:{how}")
     assert bytes_of(run, "send") == (length, "30 31 32 33 34 35 36 37 38 39 00"[: 3 * length - 1]), run.why()
 
@@ -87,9 +87,9 @@ def test_private_data_of_another_length(how: str, length: int) -> None:
 
 @pytest.mark.parametrize("how", ["SHORT", "LONG"])
 def test_a_datagram_of_another_length(how: str) -> None:
-    """The completion also counts the 40 bytes in front of it. None is longer than the MTU."""
+    """The completion also counts the 40 bytes before the data. None is longer than the MTU."""
     probe = ["build/tests/probe", ADDRESS, "datagrams"]
-    runs = [simulate([probe], "--fail", f"0:message:{number}:{how}") for number in (8, 10)]  # of 1024 and 64 bytes
+    runs = [simulate([probe], "--fail", f"0:message:{number}:{how}") for number in (8, 10)]  # datagrams of 1024 and 64 bytes
     lengths = [re.findall(r"(\d+) bytes, flags", run.out) for run in runs]
     assert lengths[0] == ["1063" if how == "SHORT" else "1064"], runs[0].why()
     assert bool(runs[0].fault) == (how == "SHORT") and runs[1].fault, runs[1].why()
@@ -110,7 +110,7 @@ def test_a_change_that_changes_nothing_is_named(change: str, said: str) -> None:
 
 @each_transport
 def test_a_sweep_finds_who_believes_what_a_message_says(transport: str) -> None:
-    """Its neighbour, which checks it, is not blamed: it may end with any status."""
+    """The sweep does not blame the program that checks the length: it may end with any status."""
     runs = {}
     for which in ("trusts", "checks"):
         runs[which] = sweep("0:message", [[RECEIVED, which]], *TRANSPORTS[transport])

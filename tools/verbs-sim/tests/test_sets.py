@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Many runs of the same programs: one that fails is made small, and what none of them has reached is said."""
+"""Many runs of the same programs: --shrink makes one that fails small, and --coverage reports what none has reached."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from verbs_sim import TOP, Run, read
 
 LOST, PROGRAMS, CLAIMS = (str(TOP / "build/tests/sim" / name) for name in ("lost", "programs", "claims"))
 LEFT = re.compile(r"shrunk by \d+ runs: (\d+) of (\d+) programs, (\d+) of (\d+) faults, (\d+) of \d+ delays and the like, (\d+) of \d+ orders of devices, (\d+) of \d+ switches")
-# Two servers and their clients, of which the last is careless if it gets no memory, and one that waits for a timer.
+# Two servers and their clients, the last of which is careless if it gets no memory, and a program that waits for a timer.
 FIVE = [[LOST, "server", "1"], [LOST, "server", "2"], [LOST, "client", "1"], [LOST, "client", "2"], [PROGRAMS, "tick"]]
-# Thirty-nine signals that nobody hears; some come to no call at all.
+# Thirty-nine signals without an effect; some name no call that is made.
 DEAF = [word for i in range(39) for word in ("--fail", f"{i % 5 if i % 5 != 3 else 0}:{3 + 2 * i}:SIGWINCH")]
 
 
@@ -26,7 +26,7 @@ def run(folder: Path, options: list[str], programs: list[list[str]]) -> subproce
 
 
 def shrink(folder: Path, options: list[str], programs: list[list[str]]) -> tuple[list[int], Run]:
-    """What is left and was there of programs and faults, then the choices that are left; and the small run."""
+    """Returns how many programs and faults are left, and were there; then how many choices are left; and the small run."""
     done = run(folder, ["--shrink", *options], programs)
     first, _, rest = done.stderr.partition("verbs-sim: shrunk by ")
     found = LEFT.match(f"shrunk by {rest}")
@@ -39,7 +39,7 @@ def shrink(folder: Path, options: list[str], programs: list[list[str]]) -> tuple
 
 
 def again(folder: Path, small: Run) -> Run:
-    """The run that the last line says how to repeat."""
+    """Repeats the run by the command in its last line."""
     words = small.command.split()
     done = subprocess.run([str(TOP / "tools/verbs-sim/verbs-sim"), *words[1:]], cwd=folder, capture_output=True, text=True, timeout=60, check=False)
     return read(words, done.returncode, done.stdout, done.stderr)
@@ -70,7 +70,7 @@ def test_a_hang_of_five_programs_and_forty_faults(transport: list[str], tmp_path
     ids=["take-away", "set-late", "random", "busy"],
 )
 def test_the_one_switch_of_threads_that_matters(strategy: str, program: list[str], tmp_path: Path) -> None:
-    """With the choices that are left the run fails, and without any one of them it does not."""
+    """The run fails with the choices that are left, and not without any one of them."""
     left, small = shrink(tmp_path, ["--strategy", strategy, "--seeds", "400"], [program])
     if program[-1] == "take-away":
         assert "| sched_yield, 20 times\n" in (tmp_path / "shrunk.txt").read_text()
@@ -84,7 +84,7 @@ def test_the_one_switch_of_threads_that_matters(strategy: str, program: list[str
 
 @pytest.mark.parametrize("messages", [1, 7])
 def test_a_client_that_fails_for_the_same_reason(messages: int, tmp_path: Path) -> None:
-    """It ends with 3 for a completion. Without its server it would, too, for an event; and no fault at the seventh message happens to the first."""
+    """It ends with 3 for a completion. Without its server it would, too, but for an event; and a fault of the seventh message must not move to the first."""
     programs = [[*FIVE[0], str(messages)], FIVE[4], [*FIVE[2], str(messages)]]
     faults = ["--fail", f"2:ibv_post_send:{messages}:RETRY_EXC_ERR", "--fail", "1:2:SIGWINCH"]
     left, small = shrink(tmp_path, ["--expect", "0:3", *faults], programs)
@@ -107,7 +107,7 @@ def test_without_choices_all_seeds_are_one_run(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_what_is_refused(options: str, said: str, tmp_path: Path) -> None:
-    """A number of a choice is smaller than what it is drawn below; a thread or task has a program and a number."""
+    """The number of a choice is below its limit; a thread or task has a program and a number."""
     (tmp_path / "next").write_text("next 0.0 1 0.execute.1\nnext 0.0 1 0.sleep.1\n")
     (tmp_path / "draw").write_text("draw 0.0 1 waking 0 4 5\ndraw 0.0 1 waking 0 5 5\n")
     (tmp_path / "purpose").write_text("draw 0.0 1 dawdling 0 4 5\n")

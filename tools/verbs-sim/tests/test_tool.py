@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""verbs-sim itself: what it reports of programs that are not as they should be, its exit statuses, and its options."""
+"""verbs-sim itself: its reports of faulty programs, its exit statuses, and its options."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from verbs_sim import TOP, Run, simulate
 
 
 def small(which: str, *options: str) -> Run:
-    """One of the small programs."""
+    """Runs one of the small programs."""
     return simulate([["build/tests/sim/programs", which]], *options)
 
 
@@ -30,7 +30,7 @@ def test_under_valgrind(which: str, status: int, said: str) -> None:
 
 @pytest.mark.parametrize("what", ["task", "object"])
 def test_it_looks_at_nothing_else(what: str) -> None:
-    """A search through all that there is would make a run of many connections take the square of their number."""
+    """A search through all objects would make the time of a run grow with the square of the number of connections."""
     done = subprocess.run(["build/tests/sim/search", what], cwd=TOP, capture_output=True, text=True, timeout=60, check=False)
     assert not done.returncode, done
 
@@ -55,7 +55,7 @@ def test_what_core_does_not_do(mistake: str, said: str) -> None:
 @pytest.mark.parametrize("who", ["", "leave"], ids=["program", "runner"])
 @pytest.mark.parametrize("what, said", [("list", "core/ledger.c:"), ("users", "device/objects.c:")])
 def test_a_world_that_is_spoiled_ends_the_run(what: str, said: str, who: str) -> None:
-    """Whoever notices it. The other program sleeps, and would wait for its turn forever."""
+    """It ends for every program: the other one sleeps, and would wait for its turn forever."""
     run = simulate([["build/tests/sim/programs", "await-sigterm"], ["build/tests/sim/broken", what, *who.split()]])
     assert run.exit == 125 and run.reason.startswith("the simulation is wrong: ") and said in run.reason, run.why()
 
@@ -86,11 +86,11 @@ def test_what_it_reports(which: str, status: int, said: str) -> None:
         ("thread", "race", 0, "status 0"),
         ("thread", "data-race", 66, "data race"),
         ("address", "race", 0, "status 0"),
-        ("address", "use-after-end", 1, "heap-use-after-free"),  # which ends it before its channel
+        ("address", "use-after-end", 1, "heap-use-after-free"),  # the signal ends it before its channel
     ],
 )
 def test_sanitizers_see_what_programs_do(tool: str, which: str, status: int, said: str) -> None:
-    """And nothing of what the simulation does."""
+    """Sanitizers see no accesses of the simulation."""
     for seed in range(3):
         argv = ["tools/verbs-sim/verbs-sim", "--seed", str(seed), "--", f"build/tests/sim/programs-{tool}", which]
         done = subprocess.run(argv, cwd=TOP, capture_output=True, text=True, timeout=60, check=False)
@@ -171,19 +171,19 @@ LEAVE_THEN_CRASH = f"{COUNT} 2) exec {ODD} forget;; 3) kill -SEGV $$;; esac"
         ("-q --sweep 1", [["sh", "-c", LEAVE_THEN_CRASH], [ODD, "tick"]], 139, 2),
         ("-q --sweep 0", [[ODD, "forget"]], 121, 1),  # without a fault
         ("-q --sweep 0 --leaks report", [[ODD, "forget"]], 0, 0),
-        ("-q --sweep 1", [["sh", "-c", f"{ODD} tick; true"]], 0, 0),  # what it starts is program 1
+        ("-q --sweep 1", [["sh", "-c", f"{ODD} tick; true"]], 0, 0),  # the program that it starts is program 1
         ("--sweep 2", [[ODD, "tick"]], 2, 1),  # there is none
     ],
 )  # fmt: skip
 def test_the_worst_of_many_runs(options: str, programs: list[list[str]], status: int, runs: int, tmp_path: Path) -> None:
-    """What is left over ends nothing, and hides nothing."""
+    """Objects that are left end nothing, and hide nothing."""
     words = [word for program in programs for word in [":::", *program]][1:]
     argv, env = ["tools/verbs-sim/verbs-sim", *options.split(), "--", *words], {**os.environ, "RUNS": str(tmp_path / "runs")}
     done = subprocess.run(argv, cwd=TOP, env=env, capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stderr.count(", hash ")) == (status, runs), done.stderr
 
 
-# How a program may end, what that makes of the exit status, and that of a server, which may wait until it is told to stop.
+# An end of a program, the exit status then, and the status for a server, which may wait until it is told to stop.
 ENDS: dict[str, tuple[list[str], int, int]] = {
     "ends": (["true"], 0, 0),
     "leaks": ([ODD, "forget"], 121, 121),
@@ -194,7 +194,7 @@ ENDS: dict[str, tuple[list[str], int, int]] = {
     "hangs": ([ODD, "lock-twice"], 120, 120),  # also when it gets SIGTERM
     "is-not-simulated": ([ODD, "unknown-wait"], 122, 122),
 }
-FINDINGS = (0, 121, 124)  # behind any failure, from the least on
+FINDINGS = (0, 121, 124)  # after any failure, the least first
 
 
 @pytest.mark.parametrize("server", ENDS)
@@ -263,7 +263,7 @@ def test_its_version() -> None:
 
 
 def test_findings_have_names() -> None:
-    """--help has those that the sources have."""
+    """--help lists the names in the sources."""
     sources = "".join(file.read_text() for file in sorted((TOP / "tools/verbs-sim").glob("*/*.c")))
     names = {text.split(": ")[0] for text in re.findall(r'\tsim_blame\([^;]*?"([^"]*)"', sources)}
     text = subprocess.run(["tools/verbs-sim/verbs-sim", "--help"], cwd=TOP, capture_output=True, text=True, timeout=60, check=True).stdout
@@ -273,7 +273,7 @@ def test_findings_have_names() -> None:
 
 @pytest.mark.parametrize("fault, calls", [("0:read:4", 3), ("0:4", 3), ("1:1", 0), ("0:read:3:PORT_ERR", None), ("0:3:PORT_ERR", None)])
 def test_a_fault_that_does_not_happen(fault: str, calls: int | None) -> None:
-    """Behind one that does."""
+    """A fault after one that happens."""
     run = small("tick", "--fail", "0:read:1:PORT_ERR", "--fail", fault)
     said = re.findall(r"^verbs-sim: --fail (\S+) did not happen: program \d made (\d+) such calls$", run.err, re.M)
     assert not run.exit and said == ([] if calls is None else [(fault, str(calls))]), run.why()
@@ -285,7 +285,7 @@ def test_an_asynchronous_event() -> None:
 
 
 def test_who_may_wait_until_told_to_stop() -> None:
-    """A server. That a client has to be told is a failure, also if it then ends with 0."""
+    """Only a server. A client that has to be told fails, even if it then ends with 0."""
     programs = [["build/tests/sim/programs", "await-sigterm"]] * 2
     both, first = simulate(programs, "--servers", "2"), simulate(programs)
     assert (both.exit, both.statuses) == (0, [0, 0]), both.why()
@@ -293,7 +293,7 @@ def test_who_may_wait_until_told_to_stop() -> None:
 
 
 def test_a_sweep_reports_each_run_that_went_wrong() -> None:
-    """The program uses what it did not get."""
+    """The program uses the object that it did not get."""
     status, lines = sweep("0", [["build/tests/sim/programs", "free-early"]])
     assert status == 128 + 11 and lines[-1].endswith(f"{len(lines) - 1} not as they should be"), lines
     assert any("status 139" in line and "fault: OPEN_UVERBS failed" in line for line in lines), lines
@@ -317,7 +317,7 @@ def test_as_often_as_it_may_be_given_and_once_more(option: str, most: int) -> No
 
 
 def test_each_refusal_of_the_command_line_has_a_row() -> None:
-    """By the option that it names."""
+    """Compares the options that the refusals name."""
     named = {*re.findall(r'refuse\("[^"]*?(--\w+)', (TOP / "tools/verbs-sim/runner/options.c").read_text())}
     words = " ".join(" ".join(mark.args[1]) for mark in test_wrong_usage.pytestmark)  # type: ignore[attr-defined]
     assert len(named) > 10 and named <= {*re.findall(r"--\w+", words)}
@@ -333,7 +333,7 @@ def test_a_program_that_does_not_exist() -> None:
     assert simulate([["./no-such-program"]]).exit == 127
 
 
-# A finding, on which device, the least that is wrong, and its neighbour that is not.
+# A finding, its device, the smallest number that is wrong, and the next one that is not.
 WRONG = [
     ("changed-send", "roce", "change-sent 63", "change-sent 64"),
     ("cq-overrun", "adapter", "small-cq 1", "small-cq 2"),
@@ -360,7 +360,7 @@ WRONG = [
 
 @pytest.mark.parametrize("finding, device, guilty, innocent", WRONG)
 def test_what_works_only_by_chance(finding: str, device: str, guilty: str, innocent: str) -> None:
-    """The device puts up with it. Only a CQ that overruns is always reported."""
+    """The device tolerates it. Only a CQ that overruns is always reported."""
     strict, right = (simulate([["build/tests/sim/ends", *words.split()]], "--strict", "--device", device) for words in (guilty, innocent))
     assert f"program 0: {finding}: " in strict.wrong and f": {finding}: " not in right.wrong, strict.why() + right.why()
     for options in (["--trace"], ["--strict", "--allow", finding]):
@@ -370,19 +370,19 @@ def test_what_works_only_by_chance(finding: str, device: str, guilty: str, innoc
 
 @pytest.mark.parametrize("program", ["programs", "programs-address", "programs-thread"])
 def test_an_allocation_that_fails(program: str) -> None:
-    """With each sanitizer; a failure is of the program alone."""
+    """Runs with each sanitizer; --fail fails only allocations of the program."""
     run = simulate([[f"build/tests/sim/{program}", "allocate"]], "--fail", "0:malloc:2")
     assert (run.exit, run.out, run.fault) == (0, "good, failed\n", "malloc failed: Cannot allocate memory"), run.why()
 
 
 def test_a_step_sees_each_line_on_stdout(tmp_path: Path) -> None:
-    """Though it is a file, of which C's library would make a block-buffered stream."""
+    """stdout is a file, for which the C library would otherwise choose a block-buffered stream."""
     run = steps(tmp_path, f"start {ODD} await-sigterm", "until 0 out 1 ready", "signal 0 SIGKILL")
     assert (run.exit, run.out) == (137, "ready\n"), run.why()
 
 
 def test_what_a_program_holds() -> None:
-    """At each second: how much more than at first, of its heap, descriptors and registered memory."""
+    """Compares heap, descriptors and registered memory at each second with those at first."""
     said = answers([f"start {ODD} hold", "wait 1", "wait 1.5", "wait 1", "wait 1", "wait 1", "end"])
     holds = [run["programs"][0] for run in said[1:-1]]
     first, small, large, locked, last = holds

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Requests that end without a peer: datagrams, and what is done to memory windows. See transfer.h.
+ * Requests that end without a peer: datagrams, and operations on memory windows. See transfer.h.
  */
 #include "verbs-sim/transfer/transfer.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Datagrams: a send of a UD QP reaches each QP that it is addressed to and that has a receive, and
- * its sender hears of nothing but its own mistakes. See transfer.h.
+ * Datagrams: a send of a UD QP reaches each QP that it is addressed to and that has a receive; the
+ * sender hears only of its own mistakes. See transfer.h.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -27,7 +27,7 @@ static bool is_multicast(const union ibv_gid *gid)
 	return gid->raw[0] == 0xff;
 }
 
-/* The place of a group among those of a QP, or how many these are. */
+/* Returns the index of a group in a QP's list, or the length of the list. */
 static uint32_t find_group(const struct sim_qp *qp, const union ibv_gid *gid)
 {
 	uint32_t i;
@@ -78,7 +78,7 @@ static bool reaches(const struct sim_request *request, const struct sim_qp *peer
 			       : device->ports[peer->attr.port_num - 1].lid == path->dlid;
 }
 
-/* The first 40 bytes of what is received. In front of an IPv4 header, soft-RoCE leaves 20 zeros. */
+/* Writes the first 40 bytes of a received datagram. Before an IPv4 header, soft-RoCE leaves 20 zeros. */
 static void write_header(const struct sim_qp *qp, const struct sim_request *request, uint8_t *to)
 {
 	const struct ibv_global_route *route = &request->to.path.grh;
@@ -131,7 +131,7 @@ static void complete(struct sim_qp *peer, const struct sim_recv *recv, const str
 	sim_complete(peer->recv_cq, &wc, status || request->flags & IBV_SEND_SOLICITED);
 }
 
-/* There is no receive; or, on Linux 6.12, none with room for the header and the data. */
+/* Returns true if there is no receive; or, on Linux 6.12, none with room for header and data. */
 static bool is_lost(const struct sim_qp *peer, const struct sim_recv *next, uint32_t length)
 {
 	return !next || (sim_qp_traits(peer)->drops_too_long && !sim_fits(next, length + SIM_GRH));

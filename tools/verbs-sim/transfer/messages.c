@@ -5,7 +5,7 @@
 #include "verbs-sim/core/schedule.h"
 #include "verbs-sim/transfer/transfer.h"
 
-/* The receive of a message that arrived, or that was too long for it. */
+/* Completes the receive of a message that arrived, or that was too long for it. */
 static void complete_recv(struct sim_qp *qp, const struct sim_recv *recv,
 			  const struct sim_request *request, uint32_t length,
 			  enum ibv_wc_status status)
@@ -31,8 +31,8 @@ static void complete_recv(struct sim_qp *qp, const struct sim_recv *recv,
 }
 
 /*
- * No receive is posted. RC of RoCE tries again, as often as the sender wants, and UC loses the message;
- * iWARP ends the connection.
+ * Handles a message without a receive. RC of RoCE tries again, as often as the sender wants, and UC
+ * loses the message; iWARP ends the connection.
  */
 static void try_again(struct sim_qp *qp, struct sim_qp *peer, struct sim_request *request)
 {
@@ -50,7 +50,7 @@ static void try_again(struct sim_qp *qp, struct sim_qp *peer, struct sim_request
 
 /*
  * On RoCE the first packets of a message may arrive long before the others, or alone: then the
- * receive is taken, and part of its memory written.
+ * message takes its receive, and writes part of the memory.
  */
 static bool has_only_begun(struct sim_qp *qp, struct sim_qp *peer, struct sim_request *request,
 			   struct sim_recv *recv)
@@ -76,7 +76,7 @@ void sim_take_message(struct sim_qp *qp, struct sim_qp *peer, struct sim_request
 	bool fits;
 
 	peer->torn = NULL;
-	/* With the peer's message comes the acknowledgement of what it has answered. */
+	/* The peer's message brings the acknowledgement of the requests that it answers. */
 	if (!TAILQ_EMPTY(&peer->sends))
 		sim_schedule(&peer->acknowledge, sim_world->now_ns + sim_random(SIM_BEHIND_NS));
 	if (!recv) {
@@ -98,7 +98,7 @@ void sim_take_message(struct sim_qp *qp, struct sim_qp *peer, struct sim_request
 	status = sim_judge(peer->object.program, status);
 	complete_recv(peer, recv, request, length, status);
 	sim_free(recv);
-	if (status == IBV_WC_REM_INV_REQ_ERR) /* of a key, which only the receiver knows */
+	if (status == IBV_WC_REM_INV_REQ_ERR) /* a key that only the receiver can judge */
 		sim_fail_peer(qp, peer, request);
 	else if (status)
 		sim_refuse_request(qp, peer, request,

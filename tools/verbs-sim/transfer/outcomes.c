@@ -34,7 +34,7 @@ void sim_fail_peer(struct sim_qp *qp, struct sim_qp *peer, struct sim_request *r
 		sim_fail_qp(peer);
 }
 
-/* On UC the sender hears of nothing, and the peer not of a WRITE that it has dropped. */
+/* On UC the sender hears of nothing, and the peer does not hear of a WRITE that it has dropped. */
 void sim_refuse_request(struct sim_qp *qp, struct sim_qp *peer, struct sim_request *request,
 			enum ibv_wc_status status)
 {

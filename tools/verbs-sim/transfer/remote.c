@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * WRITE, READ and atomic operations: access to the memory of the peer, and whether it is allowed.
+ * WRITE, READ and atomic operations: access to the memory of the peer, and its checks.
  * See transfer.h.
  */
 #include <errno.h>
@@ -20,7 +20,7 @@ static int access_of(const struct sim_request *request)
 						   : IBV_ACCESS_REMOTE_WRITE;
 }
 
-/* soft-iWARP lets a READ through whatever the region allows. */
+/* soft-iWARP allows a READ of any region, without the right for it. */
 static bool is_allowed(const struct sim_qp *peer, const struct sim_request *request,
 		       uint64_t *address)
 {
@@ -41,7 +41,7 @@ static bool is_allowed(const struct sim_qp *peer, const struct sim_request *requ
 	return true;
 }
 
-/* A QP may be closed to an operation. soft-iWARP looks at regions only. */
+/* Returns true if the QP is closed to the operation. soft-iWARP looks only at regions. */
 static bool is_closed(const struct sim_qp *peer, const struct sim_request *request)
 {
 	if (sim_qp_traits(peer)->closes_reads && sim_brings_data(request) &&
@@ -72,7 +72,7 @@ static bool is_whole(enum ibv_wr_opcode opcode)
 	return sim_is_atomic(opcode) || opcode == IBV_WR_ATOMIC_WRITE;
 }
 
-/* Half of all WRITEs and READs move in pieces, whole cache lines, of which any may be the first. */
+/* Half of all WRITEs and READs move in pieces, which are whole cache lines. Any piece may be the first. */
 static void divide(struct sim_request *request)
 {
 	uint32_t part = request->length / MOST_PIECES;
@@ -85,7 +85,7 @@ static void divide(struct sim_request *request)
 		request->data = sim_alloc(request->length + 1);
 }
 
-/* The next one in a circle, or any that has not moved. */
+/* Returns the next piece in a circle, or any that has not moved. */
 static uint32_t next_piece(const struct sim_qp *peer, const struct sim_request *request)
 {
 	uint32_t number = (request->first_piece + request->pieces_moved) % request->n_pieces;

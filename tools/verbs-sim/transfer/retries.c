@@ -23,9 +23,9 @@ uint64_t sim_rnr_ns(uint8_t code)
 
 /* ---- Nobody answers ---- */
 
-#define JIFFY_NS 4000000ull /* of Debian's kernels */
+#define JIFFY_NS 4000000ull /* a tick of Debian's kernels */
 
-/* The kernel's timers expire at multiples of a step that is coarser, the longer they take. */
+/* The kernel's timers expire at multiples of a step, which is coarser for longer times. */
 uint64_t sim_timeout_ns(const struct sim_qp *qp)
 {
 	uint64_t ns = 4096ull << qp->attr.timeout, step_ns = JIFFY_NS;

@@ -47,7 +47,7 @@ void sim_carry_out(struct sim_task *task)
 	}
 }
 
-/* ---- What a dead program leaves ---- */
+/* ---- The objects of a dead program ---- */
 
 static void destroy_object(struct sim_object *object)
 {

@@ -11,7 +11,7 @@
 #include "verbs-sim/core/schedule.h"
 #include "verbs-sim/transfer/transfer.h"
 
-#define PIECE_NS 1000 /* between two pieces of a WRITE or READ, at most */
+#define PIECE_NS 1000 /* the longest time between two pieces of a WRITE or READ */
 
 static bool takes_recv(const struct sim_request *request)
 {
@@ -27,14 +27,14 @@ static int take_data(struct sim_qp *qp, struct sim_request *request)
 	return sim_gather(qp->pd, request->sge, request->num_sge, request->data);
 }
 
-/* The status of a request for which take_data has returned `error`. */
+/* Returns the status of a request for which take_data has returned `error`. */
 static enum ibv_wc_status status_of(const struct sim_qp *qp, int error)
 {
 	return error == EINVAL ? sim_qp_traits(qp)->bad_local_key
 			       : sim_qp_traits(qp)->beyond_region;
 }
 
-/* A request has failed here: so does the QP, and on iWARP the connection. */
+/* Fails a request on this side, and so the QP, and on iWARP the connection. */
 static void fail(struct sim_qp *qp)
 {
 	sim_fail_qp(qp);
@@ -44,7 +44,7 @@ static void fail(struct sim_qp *qp)
 
 /* ---- Access to the peer's memory ---- */
 
-/* The only place that knows what a READ or atomic operation has brought, for --trace. */
+/* The data of a READ or atomic operation can be traced only here. */
 static void trace_response(const struct sim_qp *qp, const struct sim_request *request)
 {
 	uint64_t first = 0, last = 0;
@@ -92,7 +92,8 @@ static void reach_memory(struct sim_qp *qp, struct sim_qp *peer, struct sim_requ
 /* ---- Nobody answers ---- */
 
 /*
- * iWARP: the client has not read the answer to its request yet, which is before this in the stream.
+ * iWARP: returns true until the client has read the answer to its request, which comes
+ * first.
  */
 static bool is_connecting(const struct sim_qp *qp)
 {
@@ -101,7 +102,7 @@ static bool is_connecting(const struct sim_qp *qp)
 	return peer && peer->state == IBV_QPS_INIT;
 }
 
-/* iWARP: TCP has taken it, and goes on trying while the host of the peer is silent. */
+/* iWARP: TCP has taken the request, and goes on trying while the peer's host is silent. */
 static void await_tcp(struct sim_qp *qp, struct sim_request *request)
 {
 	uint64_t end_ns = request->since_ns + sim_qp_traits(qp)->tcp_lost_ns;
@@ -119,8 +120,8 @@ static void await_tcp(struct sim_qp *qp, struct sim_request *request)
 }
 
 /*
- * Nobody answers: the peer's QP is not ready yet, or has gone. RoCE gives up after its retries, and
- * UC awaits no answer; on iWARP TCP has taken it.
+ * Handles a request that nobody answers: the peer's QP is not ready yet, or has gone. RoCE gives up
+ * after its retries, and UC awaits no answer; on iWARP TCP has taken the request.
  */
 static void await_answer(struct sim_qp *qp, struct sim_request *request)
 {
@@ -136,14 +137,14 @@ static void await_answer(struct sim_qp *qp, struct sim_request *request)
 		sim_schedule(&qp->execute, sim_world->now_ns + sim_timeout_ns(qp));
 }
 
-/* ---- READs and atomic operations that overlap what is behind them ---- */
+/* ---- READs and atomic operations that overlap later requests ---- */
 
 static bool overlaps(const struct sim_qp *qp, const struct sim_request *request)
 {
 	return sim_qp_traits(qp)->overlaps_reads && sim_brings_data(request);
 }
 
-/* The request has reached the peer, whose answer comes later. */
+/* Notes that the request has reached the peer, whose answer comes later. */
 static void ask(struct sim_qp *qp, struct sim_qp *peer, struct sim_request *request)
 {
 	int ret = sim_ask(qp, peer, request);
@@ -159,7 +160,7 @@ static void ask(struct sim_qp *qp, struct sim_qp *peer, struct sim_request *requ
 	sim_schedule(&qp->execute, sim_world->now_ns + sim_arrival_ns(request->length));
 }
 
-/* Also by a peer whose QP has failed since: it answers before it refuses what is behind. */
+/* A peer whose QP has failed since answers, too: it answers before it refuses later requests. */
 static void answer(struct sim_qp *qp, struct sim_request *request)
 {
 	struct sim_qp *peer = sim_find_qp(qp->attr.dest_qp_num);
@@ -172,7 +173,7 @@ static void answer(struct sim_qp *qp, struct sim_request *request)
 }
 
 /*
- * Returns true if the oldest request on the wire may go: a fenced one not before all responses have
+ * Returns true if the oldest request on the wire may go: a fenced one only after all responses have
  * come, and a READ or atomic operation only up to the QP's depth. An adapter takes the depth 0 for
  * 1.
  */
@@ -209,7 +210,7 @@ void sim_execute(struct sim_qp *qp)
 	if (!sim_knows(qp, request->opcode))
 		sim_finish(qp, request, sim_qp_traits(qp)->bad_opcode);
 	else if (sim_brings_data(request) && !qp->attr.max_rd_atomic && !overlaps(qp, request))
-		qp->halted = true; /* it is never sent, nor what is behind it */
+		qp->halted = true; /* neither it nor any later request is ever sent */
 	else if ((error = take_data(qp, request)))
 		sim_finish(qp, request, status_of(qp, error));
 	else if (sim_execute_alone(qp, request, &status))

@@ -9,7 +9,7 @@ direction. If the interval is empty, one clock is faster than the other, and the
 
 from dataclasses import dataclass
 
-MOST_DRIFT = 1e-3  # of crystals it is below 1e-4
+MOST_DRIFT = 1e-3  # crystals drift by less than 1e-4
 STEPS = 60
 
 
@@ -29,24 +29,24 @@ class Clock:
 
     offset: float = 0.0
     rate: float = 0.0
-    known_to: float | None = 0.0  # half of the interval; None: nothing is known
+    known_to: float | None = 0.0  # uncertainty: half of the interval; None: nothing is known
     messages: int = 0
 
     def of(self, time: float) -> int:
-        """A time of this trace's."""
+        """Converts a time of this trace to the first trace's clock."""
         return round(time + self.offset + self.rate * time)
 
 
-Bound = tuple[float, float]  # the time on the second clock, and what the difference is at least, or at most
+Bound = tuple[float, float]  # a time on the second clock, and the least, or the largest, difference then
 
 
 def _interval(rate: float, least: list[Bound], most: list[Bound]) -> tuple[float, float]:
-    """What the difference at time 0 may be."""
+    """Returns the interval of the difference at time 0."""
     return max(x - rate * t for t, x in least), min(x - rate * t for t, x in most)
 
 
 def fit(least: list[Bound], most: list[Bound]) -> Clock:
-    """From what the differences between two clocks are at least, and at most, at several times."""
+    """Fits a clock to the least, and the largest, differences between two clocks at several times."""
     number = len(least) + len(most)
     if not least and not most:
         return Clock(known_to=None)
@@ -70,7 +70,7 @@ def fit(least: list[Bound], most: list[Bound]) -> Clock:
 
 
 def between(first: int, second: int, crossings: list[Crossing]) -> Clock:
-    """What brings the second trace's times to the first one's clock."""
+    """Returns the clock that converts the second trace's times to the first one's clock."""
     there = [c for c in crossings if (c.sender, c.receiver) == (first, second)]
     back = [c for c in crossings if (c.sender, c.receiver) == (second, first)]
     least = [(float(c.received), float(c.sent - c.received)) for c in there]
@@ -79,7 +79,7 @@ def between(first: int, second: int, crossings: list[Crossing]) -> Clock:
 
 
 def _through(near: Clock, far: Clock) -> Clock:
-    """From a trace to the first one, by way of another."""
+    """Returns the clock from a trace to the first one, by way of another trace."""
     unknown = near.known_to is None or far.known_to is None
     return Clock(
         near.offset * (1 + far.rate) + far.offset,
@@ -90,7 +90,7 @@ def _through(near: Clock, far: Clock) -> Clock:
 
 
 def match(starts: list[tuple[str, int | None]], crossings: list[Crossing]) -> list[Clock]:
-    """The clock of each trace. `starts` has, of each, whose clock it is and when it began on that."""
+    """Returns the clock of each trace. `starts` has for each the clock that it used, and its beginning on that clock."""
     clocks: dict[int, Clock] = {0: Clock()}
     waiting = [0]
     while waiting:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What the page draws, as data: lanes with calls and work requests, messages between them, objects, and a
-table of times.
+"""The data that the page draws: lanes with calls and work requests, messages between them, objects, and
+a table of times.
 
 Place: part of picture.py, after the modules that read the traces. Contract: times are whole nanoseconds since the
 first call on the first trace's clock. Texts are indices into `words`, which has each text once. The page (page.js)
@@ -23,7 +23,7 @@ SLEEPS = {
     *("poll", "ppoll", "__poll_chk", "__ppoll_chk", "select", "pselect", "epoll_wait", "epoll_pwait"),
     *("ibv_get_cq_event", "rdma_get_cm_event", "rdma_get_request", "ibv_get_async_event"),
 }
-ROWS = {False: 6, True: 3}  # of work requests beneath a lane: sends, and receives
+ROWS = {False: 6, True: 3}  # rows of work requests beneath a lane: sends, and receives
 ONE_SIDED = {"RDMA_WRITE", "RDMA_READ", "ATOMIC_CMP_AND_SWP", "ATOMIC_FETCH_AND_ADD"}
 
 
@@ -31,17 +31,17 @@ class Words:
     """Texts by number."""
 
     def __init__(self) -> None:
-        """None yet."""
+        """Begins without texts."""
         self.known: dict[str, int] = {}
 
     def of(self, text: str) -> int:
-        """The number of this text."""
+        """Returns the number of this text."""
         return self.known.setdefault(text, len(self.known))
 
 
 @dataclass
 class Series:
-    """Bars in order of time: when, how long, which text, which flags."""
+    """Bars in order of time: begin, length, text and flags of each."""
 
     t: list[int] = field(default_factory=list)
     d: list[int] = field(default_factory=list)
@@ -49,7 +49,7 @@ class Series:
     f: list[int] = field(default_factory=list)
 
     def add(self, time: int, took: int, word: int, flags: int) -> None:
-        """One more."""
+        """Adds a bar."""
         self.t.append(time)
         self.d.append(max(0, took))
         self.w.append(word)
@@ -58,7 +58,7 @@ class Series:
 
 @dataclass
 class Lane:
-    """A thread."""
+    """The lane of a thread."""
 
     process: int
     name: str
@@ -68,7 +68,7 @@ class Lane:
 
 
 def flags_of(call: Call) -> int:
-    """What a call is drawn as."""
+    """Returns how a call is drawn."""
     flags = (EMPTY if call.times else 0) | (OPEN if call.unfinished else 0)
     if call.name in SLEEPS:
         flags |= SLEEP
@@ -82,7 +82,7 @@ def flags_of(call: Call) -> int:
 
 
 class Drawing:
-    """All of it."""
+    """The whole drawing."""
 
     def __init__(self, processes: list[Process], clocks: list[Clock], queues: dict[Process, Queues]) -> None:
         """Puts each call into its lane."""
@@ -104,15 +104,15 @@ class Drawing:
         return self.clocks[call.process.trace].of(call.time)
 
     def at(self, process: Process, time: int) -> int:
-        """A time of this process's, as the page has it."""
+        """Converts a time of this process to the page's."""
         return self.clocks[process.trace].of(time) - self.origin
 
     def lane(self, call: Call) -> int:
-        """Of the thread that made it."""
+        """Returns the lane of the thread that made the call."""
         return self.number[call.process, call.thread]
 
     def _threads(self, index: int, process: Process) -> list[int]:
-        """Those with messages towards the other processes: the first one's last, the others' first."""
+        """Orders threads so that those with messages are next to the other processes: last in the first process, first in the others."""
         weight = {call.thread: 0 for call in process.calls}
         for request in self.queues[process].requests:
             weight[request.post.thread] += 1
@@ -133,13 +133,13 @@ class Drawing:
         series.add(begin, took, self.words.of(text_of(call)), flags_of(call))
 
     def request_text(self, request: Request) -> str:
-        """What is shown of a work request."""
+        """Returns the text of a work request."""
         arguments = text_of_arguments({k: v for k, v in request.wr.items() if k not in ("opcode", "qp")})
         status = request.status or ("no completion of its own" if request.done else "no completion seen")
         return f"{request.opcode} on {request.queue}: {{{arguments}}}: {status}"
 
     def request_flags(self, request: Request) -> int:
-        """What it is drawn as."""
+        """Returns how a work request is drawn."""
         flags = RECEIVE if request.opcode == "RECV" else 0
         if request.status == "WR_FLUSH_ERR":
             return flags | FLUSH
@@ -148,9 +148,9 @@ class Drawing:
         return flags | (0 if request.done else OPEN)
 
     def _add_requests(self, process: Process) -> None:
-        """Beneath the lane that posted them, in as few rows as do, up to a number."""
+        """Puts work requests beneath the lane that posted them, in as few rows as possible, up to a limit."""
         for receives, most in ROWS.items():
-            free: dict[int, list[tuple[int, int]]] = {}  # by lane: when a row is free, and its number
+            free: dict[int, list[tuple[int, int]]] = {}  # by lane: the time when a row is free, and its number
             first = {n: len(lane.requests) for n, lane in enumerate(self.lanes)}
             for request in sorted(self.queues[process].requests, key=lambda r: r.post.time):
                 if (request.opcode == "RECV") != receives:
@@ -169,8 +169,8 @@ class Drawing:
                 lane.requests[row].add(begin, end - begin, word, self.request_flags(request))
 
     def messages(self, found: list[Message], pairs: list[QueuePair]) -> dict[str, list[int]]:
-        """Lines between lanes, in order of their beginnings: what was sent and received, then what needed no
-        receive, of which only its own side's times are known."""
+        """Returns lines between lanes, in order of their beginnings: messages with a receive, then
+        requests without one, for which only the times of their own side are known."""
         lines: list[tuple[int, int, int, int, int, int]] = []
         for message in found:
             sender, receiver = message.send.post, message.receive.done
@@ -203,7 +203,7 @@ class Drawing:
         ]
 
     def objects(self) -> list[dict[str, Any]]:
-        """The objects' lives."""
+        """Returns the lifetimes of objects."""
         found = []
         for index, process in enumerate(self.processes):
             for life in objects.lives(process):
@@ -223,12 +223,12 @@ class Drawing:
         return found
 
 
-Key = tuple[str, int, str]  # what, whose and which
+Key = tuple[str, int, str]  # its kind, its process and its number
 
 
 @dataclass(frozen=True, order=True)
 class Sample:
-    """One of a row."""
+    """A time in a row of the table."""
 
     took: int
     when: int
@@ -255,8 +255,8 @@ def _row(key: Key, samples: list[Sample]) -> dict[str, Any]:
 
 
 def table(drawing: Drawing, found: list[Message]) -> list[dict[str, Any]]:
-    """The times of calls by verb, and of work requests and messages by opcode: those that took longest first. Each row says
-    where its longest is, so that the page can show it."""
+    """Returns the times of calls by verb, and of work requests and messages by opcode, the longest first. Each row
+        says where its longest is, so that the page can show it."""
     found_of: defaultdict[Key, list[Sample]] = defaultdict(list)
     for index, process in enumerate(drawing.processes):
         for call in process.calls:

@@ -12,24 +12,24 @@ from records import Call, Process
 
 KINDS = ("id", "event_channel", "pd", "comp_channel", "cq", "srq", "qp", "mr", "mw", "ah")
 NAME = re.compile(rf"({'|'.join(KINDS)})(\d+)")
-LIBRARYS = ("id", "event_channel", "pd")  # of which librdmacm has some that are nobody else's concern
+LIBRARYS = ("id", "event_channel", "pd")  # librdmacm has some that concern nobody else
 ENDS = re.compile(r"destroy|dealloc|dereg")
 
 
 @dataclass
 class Life:
-    """Of an object."""
+    """The lifetime of an object."""
 
     name: str
     made: Call
     ended: Call | None = None
-    states: list[tuple[int, str]] = field(default_factory=list)  # when, and which
-    errors: list[int] = field(default_factory=list)  # completions in error, and not only flushed
-    own: bool = False  # the program's, and not one that a library made for itself
+    states: list[tuple[int, str]] = field(default_factory=list)  # the time and the state of each
+    errors: list[int] = field(default_factory=list)  # completions in error, except flushed ones
+    own: bool = False  # the program's, not one that a library made for itself
 
     @property
     def order(self) -> tuple[int, int]:
-        """By kind, then by number."""
+        """Sorts by kind, then by number."""
         match = NAME.fullmatch(self.name)
         assert match
         return KINDS.index(match[1]), int(match[2])
@@ -44,7 +44,7 @@ def _made_by(call: Call) -> list[str]:
 
 
 def lives(process: Process) -> list[Life]:
-    """All of a process, by kind."""
+    """Returns all lifetimes of a process, by kind."""
     found: dict[str, Life] = {}
     qp_of_id: dict[str, str] = {}
     for call in sorted(process.calls, key=lambda c: c.end):
@@ -71,7 +71,7 @@ def _end(found: dict[str, Life], name: str, call: Call) -> None:
 
 
 def _see_qp(found: dict[str, Life], call: Call) -> None:
-    """A state that is set, or a completion in error."""
+    """Notes a state that is set, or a completion in error."""
     if call.name == "ibv_modify_qp" and isinstance(call.args.get("attr"), dict):
         life, state = found.get(str(call.args.get("qp"))), call.args["attr"].get("state")
         if life and isinstance(state, str) and (not life.states or life.states[-1][1] != state):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The packets between two hosts: reads what `make capture` has captured, and converts the times to the traces' clock.
+"""The packets between two hosts: reads the output of `make capture`, and converts the times to the traces' clock.
 
 Place: part of picture.py, beside the traces. Contract: the file is one JSON object (tools/verbs-trace/json.md); any
 other file is an error. The capture has a clock of its own, matched by the packets that end a SEND: such a packet was
@@ -19,19 +19,19 @@ from records import Unreadable
 
 @dataclass(frozen=True)
 class Packet:
-    """One of them, as the capture's reader has put it into words."""
+    """A packet, in the words of the capture's reader."""
 
-    time: int  # nanoseconds since the first of them
+    time: int  # nanoseconds since the first packet
     from_client: bool
     text: str
-    ends: str  # the kind of message that it is the last packet of: "SEND"; or ""
-    again: bool  # seen before, or told that one was lost
+    ends: str  # the kind of message that it ends: "SEND"; or ""
+    again: bool  # a repetition, or it reports a lost packet
     minor: bool  # an acknowledgement
 
 
 @dataclass(frozen=True)
 class Capture:
-    """A file."""
+    """The contents of a file."""
 
     name: str
     client: str  # address
@@ -40,7 +40,7 @@ class Capture:
 
 
 def _packet(record: dict[str, Any], first: int) -> Packet:
-    """One packet of the file, of which the first came at `first`."""
+    """Returns one packet of a file whose first packet came at `first`."""
     return Packet(
         time=int(record["time_ns"]) - first,
         from_client=record["from"] == "client",
@@ -52,11 +52,11 @@ def _packet(record: dict[str, Any], first: int) -> Packet:
 
 
 def read(path: str) -> Capture:
-    """The packets in a file, in order of time."""
+    """Reads the packets in a file, in order of time."""
     try:
         found = json.loads(Path(path).read_text(encoding="utf-8"))
         records = sorted(found["packets"], key=lambda record: int(record["time_ns"]))
-        first = int(records[0]["time_ns"]) if records else 0  # small numbers: what is fitted is floating point
+        first = int(records[0]["time_ns"]) if records else 0  # small numbers, because the fit uses floating point
         packets = [_packet(record, first) for record in records]
         return Capture(Path(path).name, str(found["client"]), str(found["server"]), packets)
     except OSError as error:
@@ -66,7 +66,7 @@ def read(path: str) -> Capture:
 
 
 def _from_client(capture: Capture, pair: QueuePair) -> bool:
-    """Whether what this QP sends comes from the client's host. Without addresses the first trace is the client's."""
+    """Returns whether this QP is on the client's host. Without addresses the first trace is the client's."""
     host = pair.local.rsplit(":", 1)[0].strip("[]")
     if host in (capture.client, capture.server) and capture.client != capture.server:
         return host == capture.client
@@ -74,7 +74,7 @@ def _from_client(capture: Capture, pair: QueuePair) -> bool:
 
 
 def crossings(capture: Capture, number: int, sent: Iterable[tuple[QueuePair, list[Message]]]) -> list[Crossing]:
-    """What the SENDs of one connection say of the capture's clock, which is that of trace `number`."""
+    """Returns the bounds that the SENDs of one connection give for the capture's clock, as trace `number`."""
     found = []
     for pair, messages in sent:
         way = _from_client(capture, pair)
@@ -89,7 +89,7 @@ def crossings(capture: Capture, number: int, sent: Iterable[tuple[QueuePair, lis
 
 
 def lanes(capture: Capture, clock: Clock, drawing: Drawing) -> list[Lane]:
-    """A lane for each direction. Their process is the network, which the caller numbers."""
+    """Returns a lane for each direction. Their process is the network, which the caller numbers."""
     found = [Lane(0, "to server"), Lane(0, "to client")]
     for packet in capture.packets:
         lane = found[0 if packet.from_client else 1]

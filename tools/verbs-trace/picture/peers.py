@@ -17,7 +17,7 @@ from transfers import Queues, Request
 
 @dataclass(eq=False)
 class QueuePair:
-    """What the trace says of a QP."""
+    """A QP, as the trace describes it."""
 
     process: Process
     name: str
@@ -37,7 +37,7 @@ class Message:
 
 
 def of_process(process: Process) -> list[QueuePair]:
-    """Its QPs, in order of creation."""
+    """Returns the QPs of a process, in order of creation."""
     pairs: dict[str, QueuePair] = {}
 
     def named(name: object) -> QueuePair:
@@ -63,18 +63,18 @@ def of_process(process: Process) -> list[QueuePair]:
     return list(pairs.values())
 
 
-Key = Callable[[QueuePair], tuple[Hashable, Hashable] | None]  # one's own, and the partner's
+Key = Callable[[QueuePair], tuple[Hashable, Hashable] | None]  # the QP's own key, and the partner's
 
 
 def _join(pairs: list[QueuePair], key: Key) -> None:
-    """Those of which each has the key that the other asks for; the first with the first, and so on."""
+    """Joins QPs that each have the key the other asks for; the first with the first, and so on."""
     free: dict[Hashable, list[QueuePair]] = {}
     for pair in pairs:
         own = None if pair.partner else key(pair)
         if not own:
             continue
         wanted = own[::-1]
-        if own == wanted:  # connected with itself
+        if own == wanted:  # a QP connected with itself
             pair.partner = pair
         elif free.get(own):
             pair.partner = free[own].pop(0)
@@ -92,8 +92,8 @@ def _numbers(pair: QueuePair) -> tuple[Hashable, Hashable] | None:
 
 
 def join(pairs: list[QueuePair], queues: dict[Process, Queues]) -> None:
-    """Finds the partner of each, as far as it is in the traces."""
-    # A connection that was tried again leaves a QP of the same numbers that has moved nothing.
+    """Finds the partner of each QP, if it is in the traces."""
+    # A failed attempt to connect leaves a QP with the same numbers that has moved nothing.
     used = [p for p in pairs if queues[p.process].sent.get(p.name) or queues[p.process].received.get(p.name)]
     for some in (used, pairs):
         _join(some, _addresses)
@@ -104,14 +104,14 @@ def join(pairs: list[QueuePair], queues: dict[Process, Queues]) -> None:
 
 
 def messages(pair: QueuePair, queues: dict[Process, Queues]) -> list[Message]:
-    """What this QP has sent, as far as it arrived at its partner."""
+    """Returns the messages of this QP that arrived at its partner."""
     if not pair.partner:
         return []
     sent = queues[pair.process].sent.get(pair.name, [])
     received = queues[pair.partner.process].received.get(pair.partner.name, [])
     found: list[Message] = []
     for send, receive in zip(sent, received):
-        # A WRITE with immediate data says nothing of its size at its receive, nor does an extended CQ.
+        # The receive of a WRITE with immediate data has no size, and an extended CQ has none.
         sizes = (send.bytes, receive.arrived)
         if -1 not in sizes and sizes[0] != sizes[1] and send.opcode.startswith("SEND"):
             break

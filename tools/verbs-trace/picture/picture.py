@@ -32,7 +32,7 @@ client. With -n each trace has the states that librdmacm sets, with -w the waits
 
 
 def crossings(found: list[peers.Message]) -> list[clocks.Crossing]:
-    """The messages between two traces."""
+    """Returns the messages between two traces."""
     between = []
     for message in found:
         sender, receiver = message.send.post, message.receive.done
@@ -43,7 +43,7 @@ def crossings(found: list[peers.Message]) -> list[clocks.Crossing]:
 
 
 def of_clock(name: str, clock: clocks.Clock) -> str:
-    """How well a clock is known; nothing of one that needed no match."""
+    """Says how well a clock is known; nothing for one that needed no match."""
     if clock.known_to is None and not clock.messages:
         return f"{name}: no message to another trace is known: its clock is taken as it is"
     if clock.known_to is None:
@@ -55,7 +55,7 @@ def of_clock(name: str, clock: clocks.Clock) -> str:
 
 
 def notes(traces: list[records.Trace], capture: packets.Capture | None, found: list[clocks.Clock]) -> list[str]:
-    """What a reader of the page has to know."""
+    """Returns notes for the reader of the page."""
     told = []
     for number, (trace, clock) in enumerate(zip(traces, found)):
         name = Path(trace.path).name
@@ -70,12 +70,12 @@ def notes(traces: list[records.Trace], capture: packets.Capture | None, found: l
 
 
 def strange(number: int) -> list[str]:
-    """A note about completions whose posts are not in the trace."""
+    """Returns a note about completions whose posts are not in the trace."""
     return [f"{number} completions of work requests whose posts are not in the traces"] if number else []
 
 
 def label(process: records.Process, trace: records.Trace) -> str:
-    """What a process is called: its program, or the name of its file."""
+    """Returns the name of a process: its program, or the name of its file."""
     if not process.program:
         return f"{Path(trace.path).stem} ({process.pid})"
     return "/".join(Path(process.program[0]).parts[-2:])
@@ -93,7 +93,7 @@ def add_network(data: dict[str, Any], capture: packets.Capture, lanes: list[Lane
 
 
 def lane_data(lane: Lane) -> dict[str, Any]:
-    """As the page reads it."""
+    """Returns a lane as the page reads it."""
     return {
         "process": lane.process,
         "name": lane.name,
@@ -104,7 +104,7 @@ def lane_data(lane: Lane) -> dict[str, Any]:
 
 
 def picture(traces: list[records.Trace], capture: packets.Capture | None) -> dict[str, Any]:
-    """What the page draws."""
+    """Returns all that the page draws."""
     processes = [process for trace in traces for process in trace.processes.values()]
     queues = {process: transfers.follow(process) for process in processes}
     pairs = [pair for process in processes for pair in peers.of_process(process)]
@@ -140,7 +140,7 @@ def picture(traces: list[records.Trace], capture: packets.Capture | None) -> dic
 
 
 def page(data: dict[str, Any]) -> str:
-    """The HTML. No text of a trace can end the element that it stands in."""
+    """Returns the HTML. No text of a trace can end the element that contains it."""
     text = json.dumps(data, separators=(",", ":"), ensure_ascii=False)
     parts = {
         "/*SCRIPT*/": "".join((HERE / name).read_text(encoding="utf-8") for name in ("view.js", "draw.js", "page.js")),
@@ -154,7 +154,7 @@ def page(data: dict[str, Any]) -> str:
 
 
 def write(path: Path, text: str) -> None:
-    """The whole file, or none."""
+    """Writes the whole file, or none."""
     partial = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         partial.write_text(text, encoding="utf-8", errors="replace")

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-# A line of -j is below 64 KiB; what is longer is none.
+# A line of -j is below 64 KiB; a longer one is not from verbs-trace.
 LONGEST = 1 << 17
 # Objects, and words that need no name before them.
 OBJECT = re.compile(
@@ -25,15 +25,15 @@ BARE = {"wr", "wc", "completion", "what", "opcode", "type"}
 
 
 class Unreadable(Exception):
-    """A file that is no trace. The text is for the user."""
+    """Raised for a file that is no trace. The text is for the user."""
 
 
 @dataclass
 class Call:
-    """A call, or empty polls that are told as one (`times`), or a call that has not ended."""
+    """A call, or empty polls in one line (`times`), or a call that has not ended."""
 
     name: str
-    time: int  # when it began: nanoseconds
+    time: int  # nanoseconds, at its beginning
     took: int
     process: Process
     thread: int
@@ -44,11 +44,11 @@ class Call:
     times: int = 0
     returned: dict[str, Any] = field(default_factory=dict)  # pointer, qp_num
     unfinished: bool = False
-    callers: list[str] = field(default_factory=list)  # with -i, the innermost first: OBJECT+OFFSET
+    callers: list[str] = field(default_factory=list)  # callers, with -i, the innermost first: OBJECT+OFFSET
 
     @property
     def end(self) -> int:
-        """When it returned."""
+        """Returns when the call returned."""
         return self.time + self.took
 
 
@@ -65,22 +65,22 @@ class Process:
 
 @dataclass
 class Trace:
-    """A file."""
+    """The contents of a file."""
 
     path: str
-    start: int | None = None  # on the clock of `boot`
+    start: int | None = None  # a time on the clock of `boot`
     boot: str = ""
     processes: dict[int, Process] = field(default_factory=dict)
     damaged: int = 0
     first_damaged: int = 0
 
     def process(self, number: int, pid: int) -> Process:
-        """The process with this pid, in the trace with this number."""
+        """Returns the process with this pid, in the trace with this number."""
         return self.processes.setdefault(pid, Process(number, pid))
 
 
 def _number(record: dict[str, Any], name: str, default: int | None = None) -> int:
-    """A whole number from 0 up."""
+    """Returns a whole number from 0 up."""
     value = record.get(name, default)
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 1 << 62:
         raise ValueError(name)
@@ -88,7 +88,7 @@ def _number(record: dict[str, Any], name: str, default: int | None = None) -> in
 
 
 def _call(record: dict[str, Any], process: Process) -> Call:
-    """One line of a call."""
+    """Reads one line of a call."""
     name = record.get("call", record.get("unfinished"))
     args = record.get("args", {})
     if not isinstance(name, str) or not isinstance(args, dict):
@@ -111,7 +111,7 @@ def _call(record: dict[str, Any], process: Process) -> Call:
 
 
 def _take(trace: Trace, number: int, record: Any) -> None:
-    """Puts what a line says where it belongs."""
+    """Puts the contents of a line where they belong."""
     if not isinstance(record, dict):
         raise ValueError("no object")
     pid = _number(record, "pid")
@@ -126,7 +126,7 @@ def _take(trace: Trace, number: int, record: Any) -> None:
 
 
 def read(path: str, number: int) -> Trace:
-    """The trace in a file, as number `number` of those that are drawn."""
+    """Reads the trace in a file, as number `number` of the drawn ones."""
     trace = Trace(path)
     try:
         with Path(path).open(encoding="utf-8", errors="replace") as lines:
@@ -141,7 +141,7 @@ def read(path: str, number: int) -> Trace:
                     trace.first_damaged = trace.first_damaged or at
     except OSError as error:
         raise Unreadable(f"{path}: {error.strerror}") from error
-    # The thread of empty polls that are told at the very end is not known: 0.
+    # The thread of empty polls that are printed at the very end is not known: 0.
     trace.processes = {pid: p for pid, p in trace.processes.items() if any(not c.times for c in p.calls)}
     if not trace.processes:
         raise Unreadable(f"{path}: no call in it: is it what verbs-trace -j -o {path} has written?")
@@ -174,7 +174,7 @@ def _value(value: Any) -> str:
 
 
 def text_of_arguments(items: dict[str, Any]) -> str:
-    """Of a group: what is between its braces."""
+    """Returns the text of a group, between its braces."""
     parts: list[str] = []
     for name, value in items.items():
         if name == "cut" and value is True:
@@ -189,7 +189,7 @@ def text_of_arguments(items: dict[str, Any]) -> str:
 
 
 def text_of(call: Call) -> str:
-    """A call as verbs-trace without -j writes it, without its time and how long it took."""
+    """Returns a call as verbs-trace without -j writes it, without its time and duration."""
     text = f"{call.name}({text_of_arguments(call.args)})"
     if call.unfinished:
         return f"{call.name}: has not returned"

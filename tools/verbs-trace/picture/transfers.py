@@ -29,14 +29,14 @@ EXTENDED = {
     "ibv_wr_bind_mw": "BIND_MW",
     "ibv_wr_local_inv": "LOCAL_INV",
 }
-SIZES = {"ibv_wr_set_sge", "ibv_wr_set_inline_data"}  # of the request before
+SIZES = {"ibv_wr_set_sge", "ibv_wr_set_inline_data"}  # they belong to the request before
 FARTHEST = 4096  # unsignaled requests before one that is signaled
 TAKES_A_RECEIVE = {"SEND", "SEND_WITH_IMM", "SEND_WITH_INV", "RDMA_WRITE_WITH_IMM"}
 
 
 @dataclass(eq=False)
 class Request:
-    """A work request. Of a receive the opcode is RECV."""
+    """A work request. The opcode of a receive is RECV."""
 
     post: Call
     queue: str  # "qp1", or "srq1"
@@ -46,30 +46,30 @@ class Request:
     bytes: int
     done: Call | None = None  # the poll that found it, or a later one of its queue
     status: str = ""
-    qp: str = ""  # whose it was: of a shared receive queue, known at its completion
-    arrived: int = -1  # bytes, of a receive
+    qp: str = ""  # its QP: with a shared receive queue, known at its completion
+    arrived: int = -1  # bytes that a receive has got
 
     @property
     def wr_id(self) -> str:
-        """As the trace has it."""
+        """Returns the wr_id, as in the trace."""
         return str(self.wr.get("wr_id", ""))
 
 
 @dataclass
 class Queues:
-    """Those of a process."""
+    """The queues of a process."""
 
     requests: list[Request] = field(default_factory=list)
-    sent: dict[str, list[Request]] = field(default_factory=dict)  # by QP, in order: those that take a receive
+    sent: dict[str, list[Request]] = field(default_factory=dict)  # by QP, in order: requests that take a receive
     received: dict[str, list[Request]] = field(default_factory=dict)  # by QP, in order of completion
-    strange: int = 0  # completions of which no post is known
+    strange: int = 0  # completions without a known post
     sends: dict[str, deque[Request]] = field(default_factory=dict)
     receives: dict[str, deque[Request]] = field(default_factory=dict)
     srq_of: dict[str, str] = field(default_factory=dict)
     all_signaled: set[str] = field(default_factory=set)
 
     def new_qp(self, call: Call) -> None:
-        """Notes what a QP was made with."""
+        """Notes the attributes of a new QP."""
         attr = call.args.get("qp_init_attr", call.args.get("qp_init_attr_ex"))
         qp = call.args.get("qp") if call.name.startswith("rdma_") else call.result
         if not isinstance(attr, dict) or not isinstance(qp, str):
@@ -80,7 +80,7 @@ class Queues:
             self.srq_of[qp] = attr["srq"]
 
     def post(self, call: Call) -> None:
-        """One call that posts."""
+        """Takes one call that posts."""
         if call.error or call.result not in (0, None):
             return
         queue = str(call.args.get("qp", call.args.get("srq", "")))
@@ -112,16 +112,16 @@ class Queues:
             self.sent.setdefault(queue, []).append(request)
 
     def poll(self, call: Call) -> None:
-        """One call that takes completions."""
+        """Takes one call that polls completions."""
         found = call.args.get("wc", call.args.get("completion"))
         for wc in found if isinstance(found, list) else []:
             if isinstance(wc, dict):
                 self._complete(call, wc)
 
     def _queue_of(self, wc: dict[str, Any]) -> tuple[str, deque[Request]]:
-        """The QP, and which of its queues the completion comes from: an error does not say that."""
+        """Returns the QP, and the queue that the completion comes from, which an error does not tell."""
         qp, wr_id = str(wc.get("qp", "")), str(wc.get("wr_id", ""))
-        if not qp:  # an extended CQ need not have it
+        if not qp:  # an extended CQ need not have the opcode
             known = [q for q, queue in (*self.sends.items(), *self.receives.items()) if queue]
             qp = known[0] if len(set(known)) == 1 else ""
         sends = self.sends.get(qp, deque())
@@ -146,7 +146,7 @@ class Queues:
         request = queue[at] if shared else queue.popleft()
         if shared:
             del queue[at]
-        for other in before:  # unsignaled ones, or a queue of which we have not seen all
+        for other in before:  # unsignaled sends, or a queue that the trace does not have whole
             other.done, other.status = call, "SUCCESS" if other.opcode != "RECV" else ""
         request.done, request.status, request.qp = call, status, qp
         if request.opcode == "RECV" and status == "SUCCESS":
@@ -156,7 +156,7 @@ class Queues:
 
 
 def follow(process: Process) -> Queues:
-    """All work requests of a process. What is posted at a moment comes before what is polled then."""
+    """Returns all work requests of a process. At the same time, posts come before polls."""
     queues = Queues()
     steps = [
         (call.end if call.name in POLLS else call.time, call.name in POLLS, number)

@@ -21,7 +21,7 @@ from typing import Any
 
 LIMIT = 120
 OPTIONS = ("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking")
-# Descriptors 3 and 4 are those of the protocol.
+# The protocol uses descriptors 3 and 4.
 REDIRECT = 'exec "$@" 3<&"$IN" 4>&"$OUT"'
 
 
@@ -29,7 +29,7 @@ class Browser:
     """One page."""
 
     def __init__(self) -> None:
-        """Starts it."""
+        """Starts the browser."""
         program = shutil.which("chromium")
         if not program:
             raise FileNotFoundError("chromium is not installed: apt-get install chromium")
@@ -59,7 +59,7 @@ class Browser:
             self.ask(f"{domain}.enable")
 
     def _receive(self) -> dict[str, Any]:
-        """The next message of the browser's."""
+        """Returns the browser's next message."""
         while b"\0" not in self.read:
             left = self.deadline - time.monotonic()
             if left <= 0 or not select.select([self.back], [], [], left)[0]:
@@ -73,7 +73,7 @@ class Browser:
         return message
 
     def ask(self, method: str, **params: object) -> Any:
-        """Calls a method of the protocol, and returns its result. What happens meanwhile goes to `events`."""
+        """Calls a method of the protocol, and returns its result. Events that come meanwhile go to `events`."""
         self.number += 1
         request = {"id": self.number, "method": method, "params": params}
         if self.session:
@@ -88,37 +88,37 @@ class Browser:
             self.events.append(message)
 
     def open(self, path: Path, ready: str = "true") -> None:
-        """Loads a file, until this is true of it."""
+        """Loads a file, and waits until this expression is true."""
         self.ask("Page.navigate", url=path.resolve().as_uri())
         loaded = f"location.href === {json.dumps(path.resolve().as_uri())} && document.readyState === 'complete' && {ready}"
         self.until(lambda: self.value(loaded))
 
     def show(self, width: int, height: int, theme: str) -> None:
-        """The size of the window in pixels, and the theme that the reader prefers: light or dark."""
+        """Sets the size of the window in pixels, and the theme that the reader prefers: light or dark."""
         self.ask("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600)
         self.ask("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": theme}])
 
     def until(self, condition: Callable[[], object]) -> None:
-        """Waits for the page."""
+        """Waits until the expression is true."""
         while not condition():
             if time.monotonic() > self.deadline:
                 raise TimeoutError("what the page should show does not come")
             time.sleep(0.02)
 
     def value(self, expression: str) -> Any:
-        """What JavaScript makes of the expression in the page."""
+        """Returns the value of a JavaScript expression in the page."""
         found = self.ask("Runtime.evaluate", expression=expression, returnByValue=True)
         if "exceptionDetails" in found:
             raise RuntimeError(f"{expression}: {found['exceptionDetails']}")
         return found["result"].get("value")
 
     def mouse(self, kind: str, x: float, y: float, **more: object) -> None:
-        """An event of the mouse's, at a point of the window."""
+        """Makes an event of the mouse, at a point of the window."""
         self.ask("Input.dispatchMouseEvent", type=kind, x=x, y=y, **more)
 
     def complaints(self) -> list[str]:
-        """Exceptions, errors and warnings of the console, and whatever was fetched but the page."""
-        self.value("0")  # what has happened before has been told then
+        """Returns exceptions, errors and warnings of the console, and each fetch of anything but the page."""
+        self.value("0")  # by then, the browser has reported earlier events
         found = []
         for event in self.events:
             params = event.get("params", {})
@@ -135,7 +135,7 @@ class Browser:
         return found
 
     def end(self) -> None:
-        """All its processes: they have a session of their own."""
+        """Kills all processes of the browser: they have a session of their own."""
         os.close(self.to)
         try:
             self.process.wait(10)

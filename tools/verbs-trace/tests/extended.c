@@ -60,7 +60,7 @@ static struct ibv_qp *create_qp(struct ibv_context *context, struct ibv_pd *pd, 
 	return qp;
 }
 
-/* Through INIT and RTR to RTS, with itself as the peer. */
+/* Takes the QP through INIT and RTR to RTS, with itself as the peer. */
 static void connect_to_itself(struct ibv_context *context, struct ibv_qp *qp)
 {
 	struct ibv_qp_attr attr = {
@@ -80,7 +80,7 @@ static void connect_to_itself(struct ibv_context *context, struct ibv_qp *qp)
 	attr.ah_attr.is_global = 1;
 	attr.ah_attr.port_num = 1;
 	attr.ah_attr.grh.hop_limit = 1;
-	attr.ah_attr.grh.sgid_index = 1; /* soft-RoCE's with an IPv4 address */
+	attr.ah_attr.grh.sgid_index = 1; /* soft-RoCE's GID with an IPv4 address */
 	must(!ibv_query_gid(context, 1, 1, &attr.ah_attr.grh.dgid), "ibv_query_gid");
 	must(!ibv_modify_qp(qp, &attr,
 			    IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
@@ -143,7 +143,7 @@ int main(int argc, char **argv)
 	must(await(cq) == IBV_WC_SUCCESS, "first completion");
 	must(await(cq) == IBV_WC_SUCCESS, "second completion");
 	must(await(cq) == IBV_WC_SUCCESS, "third completion");
-	if (fails) { /* when nothing else is under way: soft-RoCE of Linux 6.12 would flush that */
+	if (fails) { /* alone, because soft-RoCE of Linux 6.12 would flush other work */
 		ibv_wr_start(ex);
 		ex->wr_id = 4;
 		ibv_wr_send(ex);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Tests of verbs-trace: programs that end, or treat their descriptors and children, in unusual ways, which
- * verbs-trace must leave as they are: harmless HOW.
- * Each calls at least one verb; only "channel" needs a device.
+ * Tests of verbs-trace: programs that end, or treat their descriptors and children, in unusual
+ * ways, and must do the same under verbs-trace: harmless HOW. Each calls at least one verb; only
+ * "channel" needs a device.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 
 #include <rdma/rdma_cma.h>
 
-/* Where there is no RDMA at all there is no list. */
+/* A machine without any RDMA has no list. */
 static void list_once(void)
 {
 	struct ibv_device **list = ibv_get_device_list(NULL);
@@ -103,12 +103,12 @@ static void *terminate(void *main_thread)
 {
 	while (!has_begun)
 		usleep(1000);
-	usleep(1000); /* any time will do: the other is busy all the time */
+	usleep(1000); /* any time will do, because the other is always busy */
 	pthread_kill(*(pthread_t *)main_thread, SIGTERM);
 	return NULL;
 }
 
-/* A signal in the midst of a verb. */
+/* Sends a signal in the middle of a verb. */
 static _Noreturn void busy(void)
 {
 	pthread_t id, self = pthread_self();
@@ -120,7 +120,7 @@ static _Noreturn void busy(void)
 	}
 }
 
-/* The child frees what its parent has made. */
+/* The child frees its parent's objects. */
 static int forks(void)
 {
 	struct ibv_device **list = ibv_get_device_list(NULL);
@@ -138,7 +138,7 @@ static int forks(void)
 	return WEXITSTATUS(status);
 }
 
-static struct rdma_cm_id never_connected; /* the library looks at it without a lock of its own */
+static struct rdma_cm_id never_connected; /* the library reads it without a lock of its own */
 
 static void *ask_until(void *enough)
 {
@@ -147,7 +147,7 @@ static void *ask_until(void *enough)
 	return NULL;
 }
 
-/* Children that are made while another thread is busy. */
+/* Forks children while another thread is busy. */
 static int forks_beside(void)
 {
 	atomic_bool enough = false;
@@ -168,7 +168,7 @@ static int forks_beside(void)
 	return failed;
 }
 
-/* Something to read, then nothing, then a wrong question. */
+/* Polls with something to read, with nothing, and with a wrong argument. */
 static int polls(void)
 {
 	const struct timespec never = { .tv_nsec = -1 };
@@ -187,14 +187,14 @@ static int polls(void)
 	return ppoll(&ready, 1, &never, NULL) == -1 && errno == EINVAL ? 0 : 3;
 }
 
-/* More than one line of the trace has room for. */
+/* Writes more than a line of the trace has room for. */
 static int polls_many(void)
 {
 	static struct pollfd many[1024];
 	size_t i;
 
 	for (i = 0; i < sizeof(many) / sizeof(many[0]); i++) {
-		many[i].fd = INT_MIN; /* is not waited for */
+		many[i].fd = INT_MIN; /* the parent does not wait for it */
 		many[i].events = POLLIN | POLLPRI | POLLOUT | POLLERR | POLLHUP | POLLNVAL;
 	}
 	return poll(many, sizeof(many) / sizeof(many[0]), 0);
@@ -274,7 +274,7 @@ int main(int argc, char **argv)
 		for (fd = 3; fd < 4096; fd++)
 			close(fd);
 		for (fd = open("/dev/full", O_WRONLY); fd >= 0 && to < 1024; to++)
-			dup2(fd, to); /* these are its own now */
+			dup2(fd, to); /* descriptors of the program now */
 		list_devices(NULL);
 		return 0;
 	}

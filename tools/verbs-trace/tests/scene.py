@@ -12,28 +12,28 @@ from typing import Any
 
 Line = dict[str, Any]
 CLIENT, SERVER = "192.0.2.1:50000", "192.0.2.2:12321"
-STEP = 10_000  # nanoseconds from one thing to the next
-ROUND = 10 * STEP  # of a ping and its pong
-FIRST = 40 * STEP  # when the first ping is posted
-TRANSFER = 2 * STEP  # from a post to the poll that finds it at the other side, and its completion at this one
+STEP = 10_000  # nanoseconds between two steps
+ROUND = 10 * STEP  # time from a ping to the next
+FIRST = 40 * STEP  # the time of the first ping's post
+TRANSFER = 2 * STEP  # from a post to the poll that finds the message at the other side, and its completion at this one
 
 
 class Side:
     """One program, whose clock shows clock(t) at the true time t."""
 
     def __init__(self, program: str, pid: int, boot: str, clock: Callable[[int], int]) -> None:
-        """Nothing has been called yet."""
+        """Begins without calls."""
         self.pid, self.clock = pid, clock
         self.lines: list[Line] = [{"pid": pid, "program": [program], "start_ns": 0, "boot_id": boot}]
 
     def call(self, time: int, took: int, name: str, args: Line, result: object = 0, **more: object) -> None:
-        """One call of its only thread."""
+        """Adds a call of the program's only thread."""
         begin = self.clock(time)
         line = {"time_ns": begin, "pid": self.pid, "tid": self.pid, "thread": 1, "call": name, "args": args}
         self.lines.append({**line, "result": result, "took_ns": self.clock(time + took) - begin, **more})
 
     def set_up(self, local: str, peer: str) -> None:
-        """Objects, with the states that -n shows."""
+        """Adds objects, with the states that -n shows."""
         made = {"pointer": "0x1000"}
         self.call(0, STEP, "rdma_create_id", {"id": "id1", "id_pointer": "0x1", "ps": "TCP"})
         self.call(1 * STEP, STEP // 2, "ibv_alloc_pd", {"context": "context1"}, "pd1", **made)
@@ -47,7 +47,7 @@ class Side:
             self.call((5 + number) * STEP, STEP // 2, "ibv_modify_qp", attr, depth=1)
 
     def post(self, time: int, receive: bool, number: int) -> None:
-        """A work request."""
+        """Posts a work request."""
         wr: Line = {"wr_id": hex(number)}
         if not receive:
             wr.update(opcode="SEND", flags="SIGNALED")
@@ -55,7 +55,7 @@ class Side:
         self.call(time, STEP // 10, f"ibv_post_{'recv' if receive else 'send'}", {"qp": "qp1", "wr": [wr]})
 
     def poll(self, end: int, *found: tuple[int, str, str]) -> None:
-        """A poll that returns at `end` with completions: number, opcode, status."""
+        """Adds a poll that returns at `end` with completions: number, opcode, status."""
         wc = []
         for number, opcode, status in found:
             what: Line = {"opcode": opcode} if status == "SUCCESS" else {"vendor_err": "0x0"}
@@ -65,7 +65,7 @@ class Side:
         self.call(end - STEP // 10, STEP // 10, "ibv_poll_cq", args, len(wc))
 
     def write(self, path: Path) -> str:
-        """The file, each line as a call ends."""
+        """Writes the file: a line at the end of each call."""
         path.write_text("".join(json.dumps(line) + "\n" for line in self.lines))
         return str(path)
 
@@ -78,7 +78,7 @@ def ping_pong(
     fails: bool = False,
 ) -> tuple[Side, Side]:
     """
-    A client and a server: each message takes TRANSFER, those of the server `slower` more. The server's clock is
+    Returns a client and a server: each message takes TRANSFER, the server's messages `slower` more. The server's clock is
     `clock`. With `fails` the last completion of the client is an error.
     """
     client = Side("client", 10, boots[0], lambda t: t)
@@ -110,14 +110,14 @@ def ping_pong(
 
 
 def packet(time: int, text: str, from_client: bool, **more: object) -> Line:
-    """A packet, as make capture says it."""
+    """Returns a packet, as make capture writes it."""
     return {"time_ns": time, "from": "client" if from_client else "server", "text": text, **more}
 
 
 def packets(rounds: int, clock: Callable[[int], int] = lambda t: t) -> Line:
     """
-    Those of ping_pong, on a clock of their own: each message is one packet in the middle of its TRANSFER, and
-    acknowledged a quarter of that later. The first ping is seen twice, the second time as a repetition.
+    Returns the packets of ping_pong, on a third clock: each message is one packet in the middle of its TRANSFER, and acknowledged a quarter of that
+    later. The first ping is seen twice, the second time as a repetition.
     """
     found = []
     for number in range(rounds):

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Tests of verbs-trace: what it accuses of, done and not done: sins SIN guilty|worse|innocent ADDRESS
- * [TIMES]. They differ in that one thing. Before it, the listener refuses TIMES clients: what verbs-trace
- * knows of them must change nothing. Exit status 0, or 3 if something else goes wrong.
+ * Tests of verbs-trace: programs with and without each mistake that it reports: sins SIN
+ * guilty|worse|innocent ADDRESS [TIMES]. They differ only in the mistake. Before it, the listener
+ * refuses TIMES clients, which must change nothing. Exit status 0, or 3 if something else goes wrong.
  */
 #define DEPTH  64
 #define BUFFER 4096
@@ -10,7 +10,7 @@
 
 #include "verbs/two_ends.h"
 
-#define SIZE   256 /* bytes of a message */
+#define SIZE   256 /* bytes in a message */
 #define NO_KEY 0xdead
 
 static struct ends pair = {
@@ -52,9 +52,9 @@ static void send_one(void)
 }
 
 /*
- * A work request whose completion is in error. soft-RoCE of Linux 6.12 reports an error of this side
- * as a flush; soft-iWARP reports no error of the other side (docs/drivers.md). So each makes the one
- * that it reports.
+ * Posts a work request whose completion is in error. soft-RoCE of Linux 6.12 reports an error of
+ * this side as a flush; soft-iWARP reports no error of the other side (docs/drivers.md). So each
+ * device gets the error that it reports.
  */
 static void send_failing(void)
 {
@@ -86,7 +86,7 @@ static enum ibv_wc_status poll_one(struct end *end)
 
 #define WORSE 2
 
-/* With what else is left, the regions are 20 objects, or one more: of a kind, 20 accusations are shown. */
+/* With other objects that are left, this makes 20, or one more: 20 accusations of a kind are shown. */
 static void leak(int guilty)
 {
 	struct ibv_mr *mrs[7];
@@ -105,7 +105,7 @@ static void leak(int guilty)
 	disconnect();
 }
 
-/* The worse one has more leaks, too, than are kept. */
+/* The worse program has more leaks than are kept, too. */
 static void cm_event(int guilty)
 {
 	struct rdma_cm_event *event;
@@ -123,7 +123,7 @@ static void cm_event(int guilty)
 	disconnect();
 }
 
-/* Sends one, of which the server hears by an event. */
+/* Sends one message; an event tells the server. */
 static void one_by_event(void)
 {
 	struct ibv_cq *cq;
@@ -223,7 +223,7 @@ static void posted_after_error(int guilty)
 	if (guilty) {
 		send_one();
 	} else {
-		post_send(&pair.server, SIZE, 0); /* on another QP */
+		post_send(&pair.server, SIZE, 0); /* this error is on another QP */
 		must(!pthread_create(&other, NULL, send_unaware, NULL), "pthread_create");
 		pthread_join(other, NULL);
 	}
@@ -261,7 +261,7 @@ static void armed_not_polled(int guilty)
 	must(poll_one(&pair.server) == IBV_WC_SUCCESS, "poll");
 	for (i = 0; i < 2; i++) {
 		must(!ibv_req_notify_cq(pair.server.cq, 0), "ibv_req_notify_cq");
-		if (!guilty || !i) /* the second arming only */
+		if (!guilty || !i) /* only the second arming */
 			ibv_poll_cq(pair.server.cq, 1, &wc);
 		send_one();
 		must(!ibv_get_cq_event(pair.server.channel, &(struct ibv_cq *){ 0 },
@@ -301,7 +301,7 @@ static void private_data_after_ack(int guilty)
 static void refuse_client(struct rdma_event_channel *events, struct rdma_cm_id *listener, bool last)
 {
 	struct rdma_cm_id *id = resolve(events, rdma_get_local_addr(listener));
-	static struct ibv_pd *pd; /* of all */
+	static struct ibv_pd *pd; /* shared by all */
 	static struct ibv_cq *cq;
 	struct ibv_qp_init_attr init = { .qp_type = IBV_QPT_RC, .cap = { 1, 1, 1, 1, 0 } };
 	struct rdma_cm_event *event;

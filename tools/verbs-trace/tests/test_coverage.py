@@ -8,7 +8,7 @@ from pathlib import Path
 from tracing import TOP, run
 
 TABLE = TOP / "tools/verbs/calls.txt"
-# What is inline or a table in infiniband/verbs.h, but calls no function of the device.
+# Inline functions and tables of infiniband/verbs.h that call no function of the device.
 MEMBERS_LEFT_OUT = {"priv", "ABI_placeholder1", "ABI_placeholder2", "sz", "context"}
 
 # Debian 12's infiniband/verbs.h does not have it, so we could not be compiled there: tools/verbs-trace/README.md.
@@ -16,7 +16,7 @@ TOO_NEW = {"wr_flush"}
 
 
 def library(name: str) -> Path:
-    """Where the loader finds it."""
+    """Returns the path at which the loader finds a library."""
     for line in run("/sbin/ldconfig", "-p").stdout.splitlines():
         if match := re.match(rf"\s+{re.escape(name)} \(.*x86-64.*\) => (\S+)", line):
             return Path(match[1])
@@ -24,14 +24,14 @@ def library(name: str) -> Path:
 
 
 def exported(name: str) -> dict[str, str]:
-    """The functions of a library and their versions, without those for providers alone."""
+    """Returns the functions of a library and their versions, without those for providers alone."""
     out = run("nm", "-D", "--defined-only", library(name)).stdout
     found = re.findall(r" [TWi] (\w+)@@((?:IBVERBS|RDMACM)_[\d.]+)$", out, re.MULTILINE)
     return dict(found)
 
 
 def tabled() -> dict[str, str]:
-    """The functions of the table and their versions."""
+    """Returns the functions of the table and their versions."""
     found, section = {}, ""
     for line in TABLE.read_text().splitlines():
         if line.startswith("["):
@@ -43,7 +43,7 @@ def tabled() -> dict[str, str]:
 
 
 def members(struct: str) -> set[str]:
-    """The functions in a table of infiniband/verbs.h."""
+    """Returns the functions in a table of infiniband/verbs.h."""
     header = Path("/usr/include/infiniband/verbs.h").read_text()
     match = re.search(rf"^struct {struct} {{(.*?)^}};", header, re.MULTILINE | re.DOTALL)
     assert match
@@ -51,7 +51,7 @@ def members(struct: str) -> set[str]:
 
 
 def via(section: str) -> set[str]:
-    """The functions of a table of functions that are led through verbs-trace."""
+    """Returns the functions of a table that verbs-trace replaces."""
     text = TABLE.read_text().split(f"[{section}]")[1].split("\n[")[0]
     return set(re.findall(r"via (\w+)", text))
 
@@ -66,21 +66,21 @@ class Coverage(unittest.TestCase):
         self.assertEqual({n: v for n, v in theirs.items() if tabled().get(n) != v}, {})
 
     def test_the_shared_object(self) -> None:
-        """It has a function of its own for each."""
+        """The shared object has its own function for each."""
         out = run("nm", "-D", "--defined-only", TOP / "tools/verbs-trace/libverbs-trace.so").stdout
         ours = set(re.findall(r" T (\w+)$", out, re.MULTILINE))
         self.assertEqual(set(tabled()) - ours, set())
         self.assertEqual(ours - set(tabled()), {"_exit", "_Exit"})
 
     def test_functions_of_the_device(self) -> None:
-        """Each function in the tables of a context."""
+        """verbs-trace has each function in the tables of a context."""
         ops = {m for m in members("ibv_context_ops") if not m.startswith("_compat")}
         self.assertEqual(ops - via("ops"), set())
         more = members("verbs_context") - MEMBERS_LEFT_OUT
         self.assertEqual(more - via("verbs_context"), set())
 
     def test_functions_of_extended_queues(self) -> None:
-        """Each, but for what only reads a completion."""
+        """verbs-trace has each, except those that only read a completion."""
         cq = {m for m in members("ibv_cq_ex") if not m.startswith("read_")}
         self.assertEqual(cq, via("cq_ex"))
         self.assertEqual(members("ibv_qp_ex") - TOO_NEW, via("qp_ex"))

@@ -22,7 +22,7 @@ class Harmless(unittest.TestCase):
     """Exit statuses, signals, descriptors, threads, children."""
 
     def both(self, how: str, *options: str) -> tuple[Ended, Ended]:
-        """Without, and with."""
+        """Runs a program without verbs-trace, and with it."""
         return run(HARMLESS, how), trace(*options, HARMLESS, how)
 
     def test_ends_as_it_would(self) -> None:
@@ -40,25 +40,25 @@ class Harmless(unittest.TestCase):
         self.assertEqual(trace(HARMLESS, "terminated").returncode, -signal.SIGTERM)
 
     def test_address_sanitizer(self) -> None:
-        """Its runtime refuses to start behind another library, unless it is told not to."""
+        """Its runtime refuses to start after another library, unless an option allows it."""
         program = BUILT / "harmless-address"
         ended = trace(program, "status", env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0"})
         self.assertEqual(ended.returncode, run(program, "status").returncode, ended.stderr)
         self.assertIn("ibv_get_device_list(", ended.stderr)
 
     def test_report_of_one_that_is_terminated(self) -> None:
-        """It comes before the end, also that of one that leaves by _exit."""
+        """The report comes before the end, also if the program leaves by _exit."""
         for how in ("terminated", "_exit"):
             self.assertIn("ibv_get_device_list", trace("-c", HARMLESS, how).stderr)
 
     def test_a_line_without_room(self) -> None:
-        """What does not fit is left out, and the line says so."""
+        """Items that do not fit are left out, and the line says so."""
         (line,) = [r for r in records(trace("-jw", HARMLESS, "polls many").stderr) if r.get("call") == "poll"]
         self.assertIs(line["args"]["cut"], True)
         self.assertEqual((line["args"]["fds"][0]["fd"], line["result"]), (-(2**31), 0))
 
     def test_terminated_while_it_is_traced(self) -> None:
-        """The signal may come at any point of ours; each time it ends the program, after its report."""
+        """The signal may come anywhere in our code; each time it ends the program, after its report."""
         for options in ((), ("-c",)):
             for _ in range(10):
                 with tempfile.TemporaryDirectory() as scratch:
@@ -71,7 +71,7 @@ class Harmless(unittest.TestCase):
         self.assertEqual(trace(HARMLESS, "closes").stderr.count("ibv_get_device_list("), 6)
 
     def test_stderr_fails(self) -> None:
-        """It is full, or nobody reads it any more: the program ends as it would, and is not killed by our SIGPIPE."""
+        """stderr is full, or nobody reads it any more: the program ends as without us, and our SIGPIPE does not kill it."""
         reader, unread = os.pipe()
         os.close(reader)
         full = os.open("/dev/full", os.O_WRONLY)
@@ -88,7 +88,7 @@ class Harmless(unittest.TestCase):
         os.close(full)
 
     def test_all_closed(self) -> None:
-        """With a file it goes on, too; nothing goes into what the program has opened."""
+        """A trace to a file goes on, too; nothing goes into files that the program has opened."""
         with tempfile.TemporaryDirectory() as scratch:
             ended = trace("-o", f"{scratch}/trace", HARMLESS, "closes all")
             self.assertEqual((ended.returncode, ended.stderr), (0, ""))
@@ -102,12 +102,12 @@ class Harmless(unittest.TestCase):
         self.assertEqual({r["thread"] for r in calls}, set(range(1, 10)))
 
     def test_a_thread_after_one_that_ended_within_a_call(self) -> None:
-        """Its calls are its own: each is there, and none is a library's."""
+        """The new thread has its own calls: each is there, and none is a library's."""
         calls = [r["call"] for r in records(trace("-j", HARMLESS, "cancelled within").stderr) if "call" in r]
         self.assertEqual(calls.count("ibv_get_device_list"), 1 + 5)
 
     def test_waits(self) -> None:
-        """poll(2) is what it is, and shown with -w only."""
+        """poll(2) works as before, and is shown with -w only."""
         for options in ((), ("-w",)):
             ended = trace("-j", *options, HARMLESS, "polls")
             self.assertEqual(ended.returncode, 0, ended.stderr)
@@ -117,7 +117,7 @@ class Harmless(unittest.TestCase):
             self.assertEqual(waits, expected if options else [])
 
     def test_children(self) -> None:
-        """Only with -f, and what is the parent's is no leak of the child's."""
+        """Children are traced only with -f, and objects of the parent are no leaks of the child."""
         told = {o: records(trace("-j", *o, HARMLESS, "forks").stderr) for o in ((), ("-f",))}
         self.assertEqual(len({r["pid"] for r in told[()]}), 1)
         self.assertEqual(len({r["pid"] for r in told[("-f",)]}), 2)
@@ -126,12 +126,12 @@ class Harmless(unittest.TestCase):
         self.assertEqual(sorted(r["calls"] for r in rows), [1, 2])
 
     def test_exec(self) -> None:
-        """What the program becomes is traced with -f only."""
+        """A program that this one executes in its place is traced with -f only."""
         self.assertEqual(trace(HARMLESS, "execs").stderr.count("ibv_get_device_list("), 1)
         self.assertEqual(trace("-f", HARMLESS, "execs").stderr.count("ibv_get_device_list("), 2)
 
     def test_environment(self) -> None:
-        """Programs that it starts do not see us."""
+        """Programs that the traced one starts do not see us."""
         ours = {k: v for k, v in os.environ.items() if k != "LD_PRELOAD"}
         told = trace("/bin/sh", "-c", "/usr/bin/env", env=ours).stdout
         self.assertIn("PATH=", told)
@@ -139,7 +139,7 @@ class Harmless(unittest.TestCase):
         self.assertNotIn("LD_PRELOAD", told)
 
     def test_a_path_with_a_space(self) -> None:
-        """And with a colon: LD_PRELOAD is split at both. The program sees no descriptor of ours."""
+        """The same with a colon: LD_PRELOAD is split at both. The program sees no descriptor of ours."""
         with tempfile.TemporaryDirectory(suffix=" a:b") as scratch:
             for name in ("verbs-trace", "libverbs-trace.so"):
                 shutil.copy(Path(TOOL).parent / name, scratch)
@@ -155,17 +155,17 @@ class Harmless(unittest.TestCase):
 
 
 class Refused(unittest.TestCase):
-    """What cannot be run, and wrong usage: one line that says why."""
+    """A program that cannot be run, and wrong usage, give one line that says why."""
 
     def refused(self, status: int, word: str, *words: str | Path) -> None:
-        """Nothing has run."""
+        """Runs a command that is refused: no program has run."""
         ended = trace(*words)
         self.assertEqual((ended.returncode, ended.stdout), (status, ""), ended.stderr)
         self.assertEqual(len(ended.stderr.splitlines()), 1)
         self.assertIn(word, ended.stderr)
 
     def test_not_there(self) -> None:
-        """As a shell would say."""
+        """The exit status is a shell's."""
         self.refused(127, "there-is-no-such-program", "there-is-no-such-program")
         self.refused(126, "/etc/passwd", "/etc/passwd")
 

@@ -44,14 +44,14 @@ class Shared:
         atexit.register(self.end)
 
     def end(self) -> None:
-        """Leaves nothing."""
+        """Ends the browser, and removes the pages."""
         self.browser.end()
         self.scratch.cleanup()
 
 
 @functools.cache
 def shared() -> Shared:
-    """Made when the first test needs it."""
+    """Returns the browser and pages, made when the first test needs them."""
     return Shared()
 
 
@@ -59,32 +59,32 @@ class Page(unittest.TestCase):
     """Each test loads the page anew."""
 
     def setUp(self) -> None:
-        """With a bound on its time."""
+        """Begins a test, with a bound on its time."""
         self.browser, self.scratch = shared().browser, shared().scratch
         self.browser.deadline = time.monotonic() + LIMIT
 
     def load(self, name: str = "small") -> None:
-        """With nothing to complain of yet."""
+        """Loads the page, which has no complaints yet."""
         self.browser.events.clear()
         self.browser.open(Path(self.scratch.name, f"{name}.html"), "!!window.picture")
         self.drawn()
 
     def tearDown(self) -> None:
-        """Whatever was done, the console is empty, and nothing came from a network."""
+        """After each test the console is empty, and nothing came from a network."""
         self.assertEqual(self.browser.complaints(), [])
 
     def value(self, expression: str) -> Any:
-        """Of the page, where `view` and `drawing` are what window.picture has."""
+        """Returns a value of the page, where `view` and `drawing` are members of window.picture."""
         return self.browser.value(f"(({{ view, drawing, trace }}) => {expression})(window.picture)")
 
     def drawn(self) -> None:
-        """Until what was asked for has been drawn."""
+        """Waits until the page has drawn all changes."""
         waits = "window.frames_seen = 0; requestAnimationFrame(() => requestAnimationFrame(() => window.frames_seen = 1))"
         self.browser.value(waits)
         self.browser.until(lambda: self.browser.value("window.frames_seen"))
 
     def point(self, time: float, lane: int, below: float) -> tuple[float, float]:
-        """Where in the window a time of a lane is, this many pixels below the lane's upper edge."""
+        """Returns the point of the window for a time of a lane, this many pixels below the lane's upper edge."""
         where = f"""{{
             const box = document.getElementById("canvas").getBoundingClientRect(), row = view.laneRows[{lane}];
             return [box.left + view.x({time}), box.top + row.y + {below} - view.scroll];
@@ -93,7 +93,7 @@ class Page(unittest.TestCase):
         return x, y
 
     def colour(self, x: float, y: float) -> list[int]:
-        """Of the pixel that is drawn there."""
+        """Returns the colour of the pixel at a point."""
         found: list[int] = self.value(f"""{{
             const canvas = document.getElementById("canvas"), box = canvas.getBoundingClientRect();
             const scale = window.devicePixelRatio || 1;
@@ -104,24 +104,24 @@ class Page(unittest.TestCase):
         return found
 
     def css(self, name: str) -> list[int]:
-        """A colour of the page's theme."""
+        """Returns a colour of the page's theme."""
         text = self.value(f'getComputedStyle(document.documentElement).getPropertyValue("--{name}").trim()')
         return [int(text[i : i + 2], 16) for i in (1, 3, 5)] + [255]
 
     def show(self, begin: float, end: float) -> None:
-        """This part of the run."""
+        """Shows this part of the run."""
         self.value(f"view.show({begin}, {end})")
         self.browser.value("redraw()")
         self.drawn()
 
     def hover(self, x: float, y: float) -> str:
-        """What is told of the point, or nothing."""
+        """Returns the text that the page shows for the point, or nothing."""
         self.browser.mouse("mouseMoved", x, y)
         text: str = self.browser.value('document.getElementById("tip").hidden ? "" : document.getElementById("tip").textContent')
         return text
 
     def test_packets(self) -> None:
-        """Between the programs, each at its time; what it is, in all its lines, under the mouse."""
+        """Packets are drawn between the programs, each at its time; the text under the mouse has all its lines."""
         self.load("between")
         heads = self.value("view.rows.filter((r) => r.kind === 'head').map((r) => r.text.trim()).slice(0, 3)")
         self.assertEqual([head.split()[0] for head in heads], ["client", "the", "server"])
@@ -157,7 +157,7 @@ class Page(unittest.TestCase):
         self.assertEqual(self.colour(*self.point(failed + STEP, 0, 21)), self.css("error"))
 
     def test_hover(self) -> None:
-        """A call, a work request, a message, an object: as the trace has them. Elsewhere nothing."""
+        """A call, a work request, a message and an object have the trace's text; other points have none."""
         self.load()
         self.show(FIRST - STEP, FIRST + ROUND)
         told = self.hover(*self.point(FIRST + STEP / 20, 0, 9))
@@ -180,7 +180,7 @@ class Page(unittest.TestCase):
         self.assertEqual(self.hover(*self.point(FIRST + 2.2 * STEP, 0, 9)), "")
 
     def test_wheel_zooms(self) -> None:
-        """Around the mouse: what is under it stays there."""
+        """The wheel zooms around the mouse: the time under it stays there."""
         self.load()
         x, y = self.point(FIRST, 0, 9)
         before = self.value("view.end - view.begin")
@@ -194,7 +194,7 @@ class Page(unittest.TestCase):
         self.assertAlmostEqual(self.value("view.end - view.begin") / before, 1, places=2)
 
     def test_zoom_has_limits(self) -> None:
-        """Neither in nor out without end."""
+        """Zoom in and zoom out both have an end."""
         self.load()
         x, y = self.point(FIRST, 0, 9)
         self.browser.mouse("mouseWheel", x, y, deltaX=0, deltaY=-100_000)
@@ -207,7 +207,7 @@ class Page(unittest.TestCase):
         self.assertAlmostEqual(self.value("(view.end - view.begin) / trace.end"), 1.02, places=2)
 
     def test_drag_moves(self) -> None:
-        """By as many pixels as the mouse."""
+        """The picture moves by as many pixels as the mouse."""
         self.load()
         self.show(FIRST, FIRST + 3 * ROUND)
         x, y = self.point(FIRST + ROUND, 0, 9)
@@ -219,7 +219,7 @@ class Page(unittest.TestCase):
         self.assertAlmostEqual(self.point(FIRST + ROUND, 0, 9)[0], x - 100, delta=1.5)
 
     def test_keys(self) -> None:
-        """+ and 0."""
+        """The keys are + and 0."""
         self.load()
         self.browser.value('document.getElementById("canvas").focus()')
         before = self.value("view.end - view.begin")
@@ -229,7 +229,7 @@ class Page(unittest.TestCase):
         self.assertAlmostEqual(self.value("view.end - view.begin") / before, 1, places=3)
 
     def test_table(self) -> None:
-        """A click on a row shows the longest of it."""
+        """A click on a row shows its longest time."""
         self.load()
         rows = '[...document.querySelectorAll("#table tr")]'
         self.assertEqual(self.browser.value(f"{rows}.length"), self.value("trace.table.length"))
@@ -257,8 +257,8 @@ class Page(unittest.TestCase):
 
     def test_large(self) -> None:
         """
-        Of 100,000 calls no more is drawn than the width has room for, in the whole run and in a part of it, and the
-        last of them can be found.
+        A page of 100,000 calls draws no more than the width has room for, for the whole run and for a
+        part of it, and the last call can be found.
         """
         self.load("large")
         width = self.value("view.width")

@@ -19,10 +19,10 @@ ERROR, SLEEP, EMPTY, OPEN, FLUSH, RECEIVE, UNKNOWN = (1 << bit for bit in range(
 
 
 class Pictures(unittest.TestCase):
-    """With a directory of their own."""
+    """Common parts of tests: each has a directory of its own."""
 
     def setUp(self) -> None:
-        """Which is gone in the end."""
+        """Makes the directory, which is removed at the end."""
         scratch = tempfile.TemporaryDirectory()
         self.addCleanup(scratch.cleanup)
         self.scratch = Path(scratch.name)
@@ -32,14 +32,14 @@ class Pictures(unittest.TestCase):
         return run(TOOL, "--html", self.scratch / "out.html", *traces)
 
     def drawn(self, *sides: Side) -> Any:
-        """What the page has been given."""
+        """Returns the data of a page drawn from these traces."""
         paths = [side.write(self.scratch / f"{number}.json") for number, side in enumerate(sides)]
         ended = self.draw(*paths)
         self.assertEqual((ended.returncode, ended.stdout, ended.stderr), (0, "", ""))
         return self.data()
 
     def data(self) -> Any:
-        """Of the page that is there."""
+        """Returns the data of the existing page."""
         html = (self.scratch / "out.html").read_text()
         match = re.search(r'<script type="application/json" id="trace">(.*?)</script>', html, re.DOTALL)
         assert match
@@ -47,23 +47,23 @@ class Pictures(unittest.TestCase):
 
 
 class Clocks(Pictures):
-    """Two hosts, whose clocks differ by what the test says."""
+    """Two hosts, whose clocks differ as the test says."""
 
     def ends(self, clock: Callable[[int], int], slower: int = 0, rounds: int = 20) -> tuple[Any, list[tuple[int, int]]]:
-        """The page's data, and when each message was posted and found, in order."""
+        """Returns the page's data, and when each message was posted and found, in order."""
         data = self.drawn(*ping_pong(rounds, clock=clock, slower=slower))
         lines = data["messages"]
         self.assertEqual(len(lines["t"]), 2 * rounds)
         return data, list(zip(lines["t"], lines["u"]))
 
     def true_ends(self, rounds: int = 20) -> list[tuple[int, int]]:
-        """Those of ping_pong."""
+        """Returns the true times of ping_pong."""
         pings = [FIRST + number * ROUND for number in range(rounds)]
         pongs = [ping + TRANSFER + STEP for ping in pings]
         return sorted((t, t + TRANSFER) for t in pings + pongs)
 
     def test_offset(self) -> None:
-        """As far apart as one likes, to the nanosecond, if a message takes as long in both directions."""
+        """Clocks may be any time apart: the match is exact if a message takes as long in both directions."""
         for offset in (0, 7, 123_456_789, 10**15):
             with self.subTest(offset=offset):
                 data, ends = self.ends(lambda t, o=offset: t + o)  # type: ignore[misc]
@@ -71,7 +71,7 @@ class Clocks(Pictures):
                 self.assertEqual(data["notes"], ["1.json: its clock is matched by 40 messages, to ±20.0 µs"])
 
     def test_unequal_directions(self) -> None:
-        """What is slower in one direction is taken by halves, within what the page says."""
+        """Half of the difference between the directions is the error, within the page's bound."""
         data, ends = self.ends(lambda t: t + 5000, slower=STEP)
         self.assertEqual({u - t for t, u in ends}, {TRANSFER + STEP // 2})
         self.assertIn("to ±25.0 µs", data["notes"][0])
@@ -85,7 +85,7 @@ class Clocks(Pictures):
         self.assertAlmostEqual(float(rate[1]), -1e6 / 2001, delta=200)
 
     def test_same_host(self) -> None:
-        """Of one clock the messages are not asked: the first lines say how the traces differ."""
+        """With one clock, the first lines say how the traces differ; messages do not count."""
         client, server = ping_pong(5, boots=("one", "one"), slower=STEP, clock=lambda t: t + 3000)
         client.lines[0]["start_ns"], server.lines[0]["start_ns"] = 8000, 5000
         data = self.drawn(client, server)
@@ -95,24 +95,24 @@ class Clocks(Pictures):
         self.assertEqual(took, [TRANSFER, TRANSFER + STEP] * 5)
 
     def test_one_direction(self) -> None:
-        """The answers are missing: it is said that nothing more is known."""
+        """The answers are missing: the page says that nothing more is known."""
         client, server = ping_pong(3)
         server.lines = [x for x in server.lines if x.get("call") != "ibv_post_send"]
         data = self.drawn(client, server)
         self.assertIn("messages in one direction only", data["notes"][0])
 
     def test_no_messages(self) -> None:
-        """Strangers."""
+        """The programs have exchanged nothing."""
         client, server = ping_pong(0)
         data = self.drawn(client, server)
         self.assertIn("no message to another trace is known", data["notes"][0])
 
 
 class Packets(Pictures):
-    """What make capture has captured, between the programs."""
+    """Packets of make capture, drawn between the programs."""
 
     def between(self, captured: Line, *sides: Side) -> Any:
-        """What the page has been given."""
+        """Returns the data of a page with packets."""
         path = self.scratch / "packets.json"
         path.write_text(json.dumps(captured))
         traces = [side.write(self.scratch / f"{number}.json") for number, side in enumerate(sides)]
@@ -121,7 +121,7 @@ class Packets(Pictures):
         return self.data()
 
     def test_clock(self) -> None:
-        """Of the packets and of both programs: all three differ, and each packet is where it was."""
+        """The clocks of packets and programs all differ, and each packet is drawn at its time."""
         sides = ping_pong(4, clock=lambda t: t + 10**12)
         data = self.between(packets(4, clock=lambda t: t + 10**18), *sides)
         half = TRANSFER // 2
@@ -134,7 +134,7 @@ class Packets(Pictures):
         self.assertEqual(data["notes"][1], "packets.json: its clock is matched by 8 messages, to ±10.0 µs")
 
     def test_place(self) -> None:
-        """Their lanes come between the programs; what is repeated is an error, and hover has the details."""
+        """The packets' lanes come between the programs; a repetition is an error, and hover has the details."""
         data = self.between(packets(2), *ping_pong(2))
         self.assertEqual([p["label"] for p in data["processes"]], ["client", "the network", "server"])
         lanes = [(lane["process"], lane["name"], lane.get("packets", False)) for lane in data["lanes"]]
@@ -145,14 +145,14 @@ class Packets(Pictures):
         self.assertEqual(data["words"][series["w"][0]], "SEND Only, PSN 0\n64 bytes")
 
     def test_no_send(self) -> None:
-        """Nothing to match by: it is said."""
+        """Without a SEND to match by, the page says so."""
         captured = packets(2)
         captured["packets"] = [p for p in captured["packets"] if p["text"] == "ACK"]
         data = self.between(captured, *ping_pong(2))
         self.assertIn("packets.json: no message to another trace is known", data["notes"][-1])
 
     def test_no_packets(self) -> None:
-        """A file of another kind."""
+        """A file of another kind is refused."""
         trace = ping_pong(1)[0].write(self.scratch / "trace.json")
         other = self.scratch / "other.json"
         for text in ("", "{}", "[1]", '{"client":"a","server":"b","packets":[{"from":"client"}]}'):
@@ -165,7 +165,7 @@ class Packets(Pictures):
 
 
 class Layout(Pictures):
-    """What is where."""
+    """The places of calls, requests, objects and messages."""
 
     def test_lanes_and_requests(self) -> None:
         """Each call is in its lane, each work request beneath it from its post to its completion."""
@@ -182,7 +182,7 @@ class Layout(Pictures):
         self.assertEqual(sum(1 for f in client["levels"][0]["f"] if f & SLEEP), 3)
 
     def test_hover_is_the_trace(self) -> None:
-        """In its words."""
+        """Hover shows the words of the trace."""
         words = self.drawn(*ping_pong(1))["words"]
         wr = "{wr_id 0x0, SEND, flags SIGNALED, sge [{addr 0x2000, length 64, lkey 0x3}]}"
         self.assertIn(f"ibv_post_send(qp1, [{wr}]) = 0", words)
@@ -190,7 +190,7 @@ class Layout(Pictures):
         self.assertIn("ibv_alloc_pd(context1) = pd1 (0x1000)", words)
 
     def test_objects(self) -> None:
-        """From their creation to their end, and the states of the QP."""
+        """Objects last from their creation to their end, and the QP has its states."""
         data = self.drawn(*ping_pong(1))
         lives = {o["name"]: o for o in data["objects"] if o["process"] == 0}
         self.assertEqual(list(lives), ["id1", "pd1", "cq1", "qp1", "mr1"])
@@ -202,7 +202,7 @@ class Layout(Pictures):
         self.assertEqual(lives["qp1"]["states"], states)
 
     def test_errors(self) -> None:
-        """A completion in error: its poll, its work request, its QP, its row of the table."""
+        """A completion in error marks its poll, its work request, its QP, and its row of the table."""
         data = self.drawn(*ping_pong(3, fails=True))
         client = data["lanes"][0]
         bad = [data["words"][w] for w, f in zip(client["levels"][0]["w"], client["levels"][0]["f"]) if f & ERROR]
@@ -215,7 +215,7 @@ class Layout(Pictures):
         self.assertEqual((rows["call", 0, "ibv_poll_cq"], rows["work request", 0, "SEND"]), (1, 1))
 
     def test_table(self) -> None:
-        """Sums, medians and the longest, computed here once more."""
+        """The table has the sums, medians and longest times that the test computes."""
         data = self.drawn(*ping_pong(4, slower=STEP, boots=("one", "one")))
         rows = {(r["what"], r["process"], r["name"]): r for r in data["table"]}
         row = rows["work request", 0, "SEND"]
@@ -225,7 +225,7 @@ class Layout(Pictures):
         self.assertEqual(rows["call", 0, "poll"]["n"], 4)
 
     def test_one_sided(self) -> None:
-        """A READ goes to the peer's lane and back, and takes no receive of its."""
+        """A READ goes to the peer's lane and back, and takes no receive there."""
         client, server = ping_pong(2)
         wr = {"wr_id": "0x77", "opcode": "RDMA_READ", "flags": "SIGNALED", "remote_addr": "0x5", "rkey": "0x6"}
         client.call(FIRST + 2 * ROUND, STEP // 10, "ibv_post_send", {"qp": "qp1", "wr": [wr]})
@@ -235,7 +235,7 @@ class Layout(Pictures):
         self.assertEqual((lines["u"][4] - lines["t"][4], lines["from"][4], lines["to"][4]), (STEP, 0, 1))
 
     def test_a_shared_receive_queue(self) -> None:
-        """Its receives complete in any order, each for the QP whose message it took."""
+        """The queue's receives complete in any order, each for the QP whose message it took."""
         client = Side("client", 1, "one", lambda t: t)
         client.set_up(CLIENT, SERVER)
         init = {"qp_type": "RC", "send_cq": "cq1", "recv_cq": "cq1", "srq": "srq1", "sq_sig_all": 0}
@@ -260,7 +260,7 @@ class Layout(Pictures):
         self.assertEqual((lives["id1"], lives["qp1"]), (FIRST + 5, FIRST + 5))
 
     def test_unsignaled(self) -> None:
-        """Done when a later one of the queue is."""
+        """An unsignaled send is done when a later one of its queue is."""
         client = Side("client", 1, "one", lambda t: t)
         client.set_up(CLIENT, SERVER)
         for number in range(3):
@@ -297,7 +297,7 @@ class Layout(Pictures):
         self.assertEqual(list(zip(lines["t"], lines["u"], lines["f"])), [(4 * STEP, 7 * STEP + 5, 0), (*expected[2], UNKNOWN)])
 
     def test_text_cannot_end_the_page(self) -> None:
-        """Whatever a trace has in it stays text."""
+        """All text of a trace stays text."""
         client, _ = ping_pong(1)
         evil = "</script><script>alert(1)</script><!--"
         client.call(FIRST, 5, "rdma_getaddrinfo", {"node": evil})
@@ -307,10 +307,10 @@ class Layout(Pictures):
 
 
 class Damaged(Pictures):
-    """Files that are not whole, or not what they should be."""
+    """Files that are incomplete, or no traces."""
 
     def test_truncated(self) -> None:
-        """At any byte: all whole lines are drawn, and what is missing is said."""
+        """A file cut at any byte: all whole lines are drawn, and the page says what is missing."""
         client, server = ping_pong(3)
         whole = Path(server.write(self.scratch / "whole.json")).read_bytes()
         mine = client.write(self.scratch / "client.json")
@@ -324,7 +324,7 @@ class Damaged(Pictures):
             self.assertEqual(note in self.data()["notes"], damaged)
 
     def test_garbage(self) -> None:
-        """Lines of any kind among good ones, as they were and with a value replaced: no traceback, all drawn."""
+        """Bad lines among good ones, or a value replaced: no traceback, and all good lines drawn."""
         chance = random.Random(14)
         values: list[object] = [None, -1, 1.5, 2**70, True, "", "x", [], [[]], {}, {"wr_id": 3}, [5], "\ud800"]
         client, server = ping_pong(10)
@@ -367,16 +367,16 @@ class Large(Pictures):
     """Very many calls."""
 
     def test_20_000_calls(self) -> None:
-        """In make check."""
+        """Runs in make check."""
         self.check(20_000)
 
     @pytest.mark.long
     def test_100_000_calls(self) -> None:
-        """As tools/verbs-trace/README.md promises."""
+        """tools/verbs-trace/README.md promises this."""
         self.check(100_000)
 
     def check(self, large: int) -> None:
-        """The page has all of them, and is smaller than the traces."""
+        """The page has all calls, and is smaller than the traces."""
         rounds = large // 9
         client, server = ping_pong(rounds)
         data = self.drawn(client, server)

@@ -20,7 +20,7 @@ ADDRESSES = {
     for name, variable in (("RoCE", "LAB_ROCE_ADDR"), ("iWARP", "LAB_IWARP_ADDR"))
     if variable in os.environ
 }
-# What verbs-trace accuses programs of: arguments of sins.c.
+# The accusations of verbs-trace: arguments of sins.c.
 SINS = (
     "leak",
     "cm-event",
@@ -34,9 +34,9 @@ SINS = (
     "armed-not-polled",
     "private-data-after-ack",
 )
-NOT_ON = {("iWARP", "rnr")}  # it has no RNR: the connection dies
-ALSO = {"async-event": {"cq-overrun"}}  # how the event is brought about
-# Who has left an event must not destroy what it is of: that would wait forever.
+NOT_ON = {("iWARP", "rnr")}  # iWARP has no RNR: the connection dies
+ALSO = {"async-event": {"cq-overrun"}}  # a way to cause the event
+# A program that has left an event unacked must not destroy its object: that would wait forever.
 ALSO_GUILTY = {s: {"leak"} for s in ("cm-event", "cq-event", "async-event", "cq-overrun")}
 Ended = subprocess.CompletedProcess[str]
 
@@ -55,27 +55,27 @@ def trace(*words: str | Path, env: dict[str, str] | None = None) -> Ended:
 
 
 def records(text: str) -> list[dict[str, Any]]:
-    """The objects of -j, one a line."""
+    """Returns the JSON objects of -j, one from each line."""
     return [json.loads(line) for line in text.splitlines()]
 
 
 def accusations(text: str) -> list[str]:
-    """The sorts of what was accused of, by -j."""
+    """Returns the kinds of the accusations in the output of -j."""
     return [r["accusation"] for r in records(text) if "accusation" in r]
 
 
 class Server:
-    """A program that runs beside another, and is ended by its process if it does not end by itself."""
+    """A program that runs beside another, and is killed if it does not end by itself."""
 
     def __init__(self, *command: str | Path) -> None:
-        """Starts it."""
+        """Starts the program."""
         words = [str(word) for word in command]
         self.process = subprocess.Popen(
             words, cwd=TOP, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
         )
 
     def wait_for(self, text: str, path: Path) -> None:
-        """Until the file, which it writes, has the text, or it has ended."""
+        """Waits until the file, which the program writes, has the text, or the program has ended."""
         deadline = time.monotonic() + LIMIT
         while self.process.poll() is None and time.monotonic() < deadline:
             if path.exists() and text in path.read_text():
@@ -83,7 +83,7 @@ class Server:
             time.sleep(0.05)
 
     def end(self) -> tuple[int, str]:
-        """Waits for it; its exit status and what it has said."""
+        """Waits for the program; returns its exit status and output."""
         try:
             said, _ = self.process.communicate(timeout=LIMIT)
         except subprocess.TimeoutExpired:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace, the tool: what each call needs: its thread, the libraries' own function, the error of its
- * result, and its line, in words or in JSON. See call.h.
+ * verbs-trace, the tool: the parts of each call: its thread, the libraries' own function, the error
+ * of its result, and its line, in words or in JSON. See call.h.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -158,7 +158,7 @@ static size_t read_file(const char *path, char *text, size_t size)
 	return length > 0 ? (size_t)length : 0;
 }
 
-/* With the lock held. */
+/* To be called with the lock held. */
 static void write_heading(void)
 {
 	char text[8 * MOST], words[MOST], boot[64];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace, the tool: what happens around each call of any verb: when it began and ended, in
- * which thread, whether inside another call, and its line. The functions that replace the verbs
+ * verbs-trace, the tool: the code around each call of a verb: it notes times and thread, and
+ * whether the call is inside another one, and writes the line. The functions that replace the verbs
  * (generate.py writes them) call these in this order: call_begin, the verb itself, call_end,
  * [watchers], call_show, [its arguments, call_close or call_result, call_done], call_leave.
  */
@@ -22,18 +22,18 @@ struct tally {
 	uint64_t timed_ns; /* calls that are all timed */
 	/* Some of the other calls are timed; each stands for the calls up to the next timed one. */
 	uint64_t sampled_ns, sampled;
-	unsigned int untimed; /* how many of the next calls are not timed */
+	unsigned int untimed; /* number of the next calls that are not timed */
 };
 
 /* A thread that has called a verb. If a thread is in a call for long, the program hangs there. */
 struct thread {
 	int number; /* in order of their first calls */
 	pid_t tid;
-	int depth;             /* of calls within calls; 0 outside */
+	int depth;             /* depth of nested calls; 0 outside */
 	struct moment in;      /* the outermost call; `when` is 0 outside */
 	bool gone;             /* the thread has ended: another one may get the row */
 	struct tally *tallies; /* one for each verb */
-	int *error;            /* its errno: looking it up each time takes too long */
+	int *error;            /* address of its errno: looking it up each time takes too long */
 	struct thread *next;
 };
 
@@ -42,7 +42,7 @@ struct call {
 	struct thread *thread;
 	uint64_t began, ended; /* nanoseconds, CLOCK_MONOTONIC; both 0 if it is not timed */
 	int error;             /* the error: an errno value, or 0 */
-	int saved_errno;       /* what the program will get */
+	int saved_errno;       /* the errno that the program will get */
 	bool inner;            /* inside another call: made by a library */
 	bool waited;           /* nothing was there (EAGAIN), which is not an error */
 	bool bad;              /* the call succeeded, but brought an error */
@@ -130,21 +130,21 @@ struct moment call_moment(const struct call *call);
  * shown as it is.
  */
 #define ERROR_UNSAID (-1)
-int error_of_bad(long long ret); /* of a call that has failed */
+int error_of_bad(long long ret); /* the error of a call that has failed */
 
-/* An errno value; from some providers -1 and errno. */
+/* For a call that returns an errno value; from some providers -1 and errno. */
 static inline int error_of_errno(int ret)
 {
 	return ret ? error_of_bad(ret) : 0;
 }
 
-/* -1 and errno; values above -1 mean success. */
+/* For a call that returns -1 and errno; values above -1 mean success. */
 static inline int error_of_minus1(long long ret)
 {
 	return ret >= 0 ? 0 : error_of_bad(-1);
 }
 
-int error_of_pointer(const void *ret); /* NULL and errno */
+int error_of_pointer(const void *ret); /* for a call that returns NULL and errno */
 
 /* Closes the arguments; with the second the result comes next. */
 void call_close(struct call *call);
@@ -158,14 +158,14 @@ void call_done(struct call *call);
  */
 struct out *line_begin(int verb, uint64_t when, const struct thread *thread);
 void line_end(struct out *out);
-/* In the child of a fork. */
+/* To be called in the child of a fork. */
 void line_forked(void);
 
 /* All threads so far, linked by `next`; some rows were used by several threads. */
 struct thread *threads_first(void);
-/* In the child of a fork: only this thread exists. */
+/* To be called in the child of a fork, where only this thread exists. */
 void threads_forked(void);
-/* When the first process of the trace began. */
+/* Returns when the first process of the trace began. */
 extern uint64_t trace_start;
 
 /*

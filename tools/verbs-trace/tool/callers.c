@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace, the tool: where a call comes from. See callers.h.
+ * verbs-trace, the tool: the callers of a verb. See callers.h.
  */
 #include <dlfcn.h>
 #include <execinfo.h>
@@ -41,8 +41,8 @@ void callers_note(struct callers *callers)
 }
 
 /*
- * An address is where the function will go on. The byte before is of the call itself, whose line
- * addr2line(1) is to find.
+ * An address is where the function will go on. The byte before it belongs to the call itself, so
+ * addr2line(1) finds the call's line.
  */
 void callers_show(struct out *out, const struct callers *callers)
 {
@@ -55,7 +55,7 @@ void callers_show(struct out *out, const struct callers *callers)
 	if (i == callers->n)
 		return;
 	out_raw(out, out->json ? "" : " ");
-	out->comma = out->json;     /* a line of JSON has items before */
+	out->comma = out->json;     /* a line of JSON already has items */
 	out->binary = sizeof(text); /* a path is not cut as data is */
 	out_open_list(out, "from");
 	for (; i < callers->n; i++) {

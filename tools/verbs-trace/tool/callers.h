@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace, the tool: where a call comes from, for -i: the functions that led to it, innermost first.
+ * verbs-trace, the tool: the callers of a verb, for -i, innermost first.
  */
 #ifndef VERBS_TRACE_TOOL_CALLERS_H
 #define VERBS_TRACE_TOOL_CALLERS_H
@@ -13,13 +13,13 @@ struct callers {
 	int n; /* 0: unknown */
 };
 
-/* Loads what the unwinder needs. At the start of the process, because it may allocate memory. */
+/* Loads the unwinder's library. For the start of the process, because it may allocate memory. */
 void callers_prepare(void);
 
-/* Notes where the calling thread is. Async-signal-safe after callers_prepare(). */
+/* Notes the call stack of the thread. Async-signal-safe after callers_prepare(). */
 void callers_note(struct callers *callers);
 
-/* Shows them, without the tool's own functions: nothing if they are unknown. */
+/* Shows callers, without the tool's own functions: nothing if they are unknown. */
 void callers_show(struct out *out, const struct callers *callers);
 
 #endif

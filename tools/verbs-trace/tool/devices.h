@@ -25,7 +25,7 @@ void device_opened(struct ibv_context *context);
 extern struct device devices[MAX_DEVICES];
 extern _Atomic int n_devices;
 
-/* For a context whose tables were changed. Any thread, without a lock. */
+/* Returns the row of a context whose tables were changed. Any thread, without a lock. */
 const struct device *device_seek(const struct ibv_context *context);
 
 static inline const struct device *device_of(const struct ibv_context *context)

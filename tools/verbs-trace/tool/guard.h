@@ -22,7 +22,7 @@ enum guard {
 
 void guard_lock(enum guard guard);
 void guard_unlock(enum guard guard);
-/* Around fork(): no other thread may hold one, as it would stay locked in the child. */
+/* To be called around fork(): no other thread may hold a lock, as it would stay locked in the child. */
 void guard_lock_all(void);
 void guard_unlock_all(void);
 

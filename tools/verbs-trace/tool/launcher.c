@@ -22,7 +22,7 @@
 #define LIBRARY "libverbs-trace.so"
 #define PICTURE "picture/picture.py"
 #define HIGH    1000
-#ifndef OUR_VERSION /* with the commit: tools/packaging/packaging.mk */
+#ifndef OUR_VERSION /* tools/packaging/packaging.mk adds the commit */
 #define OUR_VERSION "not known"
 #endif
 
@@ -102,7 +102,7 @@ static int want_bytes(const char *text)
 	return 0;
 }
 
-/* Returns 0, or the exit status; -1 if there is nothing more to do. */
+/* Reads the options. Returns 0, or the exit status; -1 if nothing is left to do. */
 static int read_option(int option)
 {
 	switch (option) {
@@ -136,8 +136,8 @@ static int read_option(int option)
 }
 
 /*
- * Next to the launcher (where it is built), or in PREFIX/lib if the launcher is in PREFIX/bin
- * (where it is installed).
+ * Finds the shared object next to the launcher, where both are built, or in PREFIX/lib if the
+ * launcher is installed in PREFIX/bin.
  */
 static int find_ours(const char *name, char *path)
 {
@@ -187,14 +187,14 @@ static int draw(char **argv)
 
 	if (ret)
 		return ret;
-	setenv("PYTHONDONTWRITEBYTECODE", "1", 1); /* it may be installed, and this be root */
+	setenv("PYTHONDONTWRITEBYTECODE", "1", 1); /* no files from root if installed */
 	argv[0] = (char *)"python3";
 	argv[1] = path;
 	execvp(argv[0], argv);
 	return fail(126, "--html needs python3: %s", strerror(errno));
 }
 
-/* Puts `first` before the value that a variable has, and `last` behind it, with colons between. */
+/* Puts `first` before the value of a variable, and `last` after it, with colons between. */
 static int add_to_variable(const char *name, const char *first, const char *last)
 {
 	const char *others = getenv(name);
@@ -222,7 +222,7 @@ static int set_environment(void)
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	snprintf(start, sizeof(start), "%" PRIu64,
 		 (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec);
-	/* AddressSanitizer's runtime wants to be the first library, but also works behind ours. */
+	/* AddressSanitizer's runtime wants to be the first library, but also works after ours. */
 	if (add_to_variable("LD_PRELOAD", library, "") ||
 	    add_to_variable("ASAN_OPTIONS", "", "verify_asan_link_order=0") ||
 	    setenv(SETTINGS_VARIABLE, wanted, 1) || setenv(START_VARIABLE, start, 1))

@@ -15,7 +15,7 @@
 #define NUMBERED 4096
 
 static struct object *buckets[BUCKETS];
-static struct object *numbered[NUMBERED]; /* QPs, by their numbers */
+static struct object *numbered[NUMBERED]; /* QPs, hashed by their numbers */
 /* The objects that this thread has looked up recently; one that has ended has no pointer. */
 __thread struct object *object_recent[OBJECTS_RECENT];
 static __thread struct object *recent_qp[OBJECTS_RECENT];
@@ -29,7 +29,7 @@ static struct object **bucket_of(const void *pointer)
 	return &buckets[(bits >> 4 ^ bits >> 16 ^ bits >> 28) & (BUCKETS - 1)];
 }
 
-/* With the lock held: the link to the entry, or the link at the end of its chain. */
+/* With the lock held: returns the link to the entry, or the link at the end of its chain. */
 static struct object **find(enum kind kind, const void *pointer)
 {
 	struct object **at = bucket_of(pointer);
@@ -40,8 +40,8 @@ static struct object **find(enum kind kind, const void *pointer)
 }
 
 /*
- * With the lock held. An object that a library made for itself gets a name only when the program
- * uses it.
+ * To be called with the lock held. An object that a library made for itself gets a name only when
+ * the program uses it.
  */
 static void number(struct object *object)
 {
@@ -222,7 +222,7 @@ void object_number_qp(struct object *qp, uint32_t qp_num)
 	guard_unlock(GUARD_OBJECTS);
 }
 
-/* A QP, because only a QP has a CQ. */
+/* Only a QP has a CQ. */
 static bool completes_to(const struct object *qp, const struct object *cq, uint32_t qp_num)
 {
 	return qp->qp_num == qp_num && qp->pointer && (qp->recv_cq == cq || qp->send_cq == cq);

@@ -44,7 +44,7 @@ static bool has_room(struct out *out, size_t bytes)
 	return false;
 }
 
-/* Begins an item of this length: its comma, and its name. False: it is left out. */
+/* Begins an item of this length: its comma, and its name. Returns false if it is left out. */
 static bool item(struct out *out, const char *name, size_t bytes)
 {
 	if (!has_room(out, 64 + bytes))
@@ -194,7 +194,7 @@ void out_bytes(struct out *out, const char *name, const void *data, size_t lengt
 		out_raw(out, "\"}");
 }
 
-/* ---- Where lines go ---- */
+/* ---- The target of lines ---- */
 
 uint64_t clock_now(void)
 {

@@ -42,7 +42,7 @@ void out_close(struct out *out);
 void out_open_list(struct out *out, const char *name);
 void out_close_list(struct out *out);
 
-/* The name of an item that has none in words. */
+/* The name of an item in JSON that has no name in words. */
 #define FOR_JSON(out, name) ((out)->json ? (name) : NULL)
 
 /* Items. In words an item is "name value". */
@@ -51,9 +51,9 @@ void out_unsigned(struct out *out, const char *name, uint64_t value);
 void out_hex(struct out *out, const char *name, uint64_t value);
 void out_word(struct out *out, const char *name, const char *word);
 void out_name(struct out *out, const char *name, uint64_t value, struct names names);
-/* The names of the bits that are set, the index being the bit; 0 when none is. */
+/* Writes the names of the bits that are set, the index being the bit; 0 when none is. */
 void out_flags(struct out *out, const char *name, uint64_t value, struct names names);
-/* In quotes, and cut at out->binary bytes; NULL is NULL. */
+/* Writes a string in quotes, cut at out->binary bytes; NULL is NULL. */
 void out_string(struct out *out, const char *name, const char *string);
 /* A number or a string. */
 #define out_item(out, name, value) \
@@ -63,19 +63,19 @@ void out_string(struct out *out, const char *name, const char *string);
 		char *: out_string,                      \
 		const char *: out_string,                \
 		default: out_unsigned)(out, name, value)
-/* In hexadecimal, cut in the same way, with their number: "name (56 bytes) 00ff...". */
+/* Writes bytes in hexadecimal, cut in the same way, with their number: "name (56 bytes) 00ff...". */
 void out_bytes(struct out *out, const char *name, const void *data, size_t length);
 
 /*
- * Where lines go. The sink has a descriptor of its own, so the trace continues if the program closes
+ * The target of lines. It has a descriptor of its own, so the trace continues if the program closes
  * its stderr. The descriptor is checked before each line: if the program has closed it, nothing is
  * written to another file that has got its number.
  */
-/* Opens it, as the settings say. In a process that has just begun. */
+/* Opens the target that the settings name. For a process that has just begun. */
 void sink_open(void);
 /* Writes the whole text, or nothing; errno stays as it is. Any thread. */
 void sink_write(const char *text, size_t length);
-/* Writes a line that belongs to no call: of the report at the end. Any thread. */
+/* Writes a line of the report at the end, which belongs to no call. Any thread. */
 void sink_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* The clock of the trace: nanoseconds, CLOCK_MONOTONIC. */

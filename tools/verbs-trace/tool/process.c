@@ -28,7 +28,7 @@ static void tell_thread(const struct thread *thread)
 	uint64_t for_ns = clock_now() - thread->in.when;
 
 	if (thread->gone || !thread->in.when)
-		return; /* in no call */
+		return; /* it is in no call */
 	if (settings.json)
 		sink_line("{\"unfinished\":\"%s\",\"pid\":%d,\"thread\":%d,\"time_ns\":%" PRIu64
 			  ",\"took_ns\":%" PRIu64 "}",
@@ -73,7 +73,7 @@ static bool may_have_locked(void)
 	       thread->in.verb != VERB_rdma_get_cm_event;
 }
 
-/* Finds what only the end shows: completions and events that nobody took, objects left behind. */
+/* Finds mistakes that only the end shows: completions and events that nobody took, objects left. */
 static void look_around(bool ended_by_itself)
 {
 	int kind;
@@ -82,7 +82,7 @@ static void look_around(bool ended_by_itself)
 		objects_each(KIND_CQ, see_cq, NULL);
 	objects_each(KIND_CONTEXT, see_context, NULL);
 	if (!ended_by_itself)
-		return; /* it had no chance to destroy its objects */
+		return; /* the program had no chance to destroy its objects */
 	watch_events_at_exit();
 	for (kind = 0; kind < N_KINDS; kind++) {
 		if (kind != KIND_EVENT)
@@ -132,7 +132,7 @@ static void in_child(void)
 		return;
 	tracing = settings.follow;
 	summary_forked();
-	told = false; /* it has its own report */
+	told = false; /* the child has its own report */
 	line_forked();
 	for (kind = 0; kind < N_KINDS; kind++)
 		objects_each((enum kind)kind, disown, NULL);
@@ -201,7 +201,7 @@ static __attribute__((constructor)) void begin(void)
 	if (settings.callers)
 		callers_prepare();
 	sink_open();
-	real_function(VERB_ibv_get_async_event); /* not to be looked up in a signal handler */
+	real_function(VERB_ibv_get_async_event); /* so that no signal handler looks it up */
 	real_function(VERB_ibv_ack_async_event);
 	pthread_atfork(guard_lock_all, guard_unlock_all, in_child);
 	catch_signal(SIGINT);

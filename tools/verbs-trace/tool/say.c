@@ -11,7 +11,7 @@
 #include "verbs-trace/tool/say.h"
 #include "verbs-trace/tool/settings.h"
 
-#define MAGIC 0x4f555231u /* docs/protocol.md */
+#define MAGIC 0x4f555231u /* see docs/protocol.md */
 
 void say_pointer(struct out *out, const char *name, const void *pointer)
 {
@@ -78,7 +78,7 @@ void say_request(struct out *out, const struct rdma_cm_id *id)
 
 /* ---- Objects, and others ---- */
 
-/* An object that this call has created: its name, and, only here, its pointer. */
+/* Writes an object that this call has created: its name, and, only here, its pointer. */
 void say_new(struct call *call, const char *name, enum kind kind, const void *pointer)
 {
 	struct object *object = object_of(kind, pointer);

@@ -16,10 +16,10 @@
 /* say.c */
 void say_pointer(struct out *out, const char *name, const void *pointer);
 void say_new(struct call *call, const char *name, enum kind kind, const void *pointer);
-/* The result: the object that this call has created, and, only here, its pointer. */
+/* Writes the result: the object that this call has created, and, only here, its pointer. */
 void say_made(struct call *call, enum kind kind, const void *pointer);
 void say_object(struct out *out, const char *name, const void *pointer, enum kind kind);
-/* "send_cq cq1" */
+/* For example "send_cq cq1". */
 void say_labelled(struct out *out, const char *name, const void *pointer, enum kind kind);
 void say_int(struct out *out, const char *name, const int *value);
 void say_hex(struct out *out, const char *name, uint64_t value);

@@ -7,7 +7,7 @@
 #include "verbs-trace/tool/say.h"
 
 /*
- * The reason of a refused connection, as the CM's status gives it; other statuses are errno values.
+ * Writes the CM's reason for a refused connection; other statuses are errno values.
  */
 static void say_status(struct out *out, const struct rdma_cm_event *event)
 {
@@ -52,7 +52,7 @@ void say_qp_of_id(struct out *out, const char *name, const struct ibv_qp_init_at
 
 static const char *event_name(enum rdma_cm_event_type type)
 {
-	__typeof__(&rdma_event_str) real = real_function(VERB_rdma_event_str); /* of another form */
+	__typeof__(&rdma_event_str) real = real_function(VERB_rdma_event_str); /* not our own */
 	const char *name = real(type), *prefix = "RDMA_CM_EVENT_";
 
 	return strncmp(name, prefix, strlen(prefix)) ? name : name + strlen(prefix);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * verbs-trace, the tool: writes devices, asynchronous events, attributes of queues, work requests and
- * completions, as far as structures.txt cannot say how. See say.h.
+ * completions, where structures.txt does not suffice. See say.h.
  */
 #include "verbs-trace/tool/devices.h"
 #include "verbs-trace/tool/say.h"
@@ -160,7 +160,7 @@ void say_completions(struct out *out, const char *name, const struct ibv_wc *wc,
 	out_close_list(out);
 }
 
-/* `cq` is at a completion; which fields it has depends on the attributes of the CQ. */
+/* Writes the completion that `cq` is at; the attributes of the CQ say which fields it has. */
 void say_extended_completion(struct out *out, struct ibv_cq_ex *cq)
 {
 	const struct ibv_cq_ex *functions = extended_cq_ex(cq);

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The variables. The second is the moment at which the first process started, on CLOCK_MONOTONIC. */
+/* The names of the variables. The second's value is when the first process started, on CLOCK_MONOTONIC. */
 #define SETTINGS_VARIABLE "VERBS_TRACE"
 #define START_VARIABLE    "VERBS_TRACE_START"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace, the tool: what becomes of each call: it is counted for -c, and shown if the options let it.
- * See call.h.
+ * verbs-trace, the tool: counts each call for -c, and shows it if the options allow it. See
+ * call.h.
  */
 #include <inttypes.h>
 #include <stdatomic.h>
@@ -22,7 +22,7 @@
 
 static struct row {
 	uint64_t calls, errors, took_ns;
-} rows[N_VERBS]; /* sums, at the end */
+} rows[N_VERBS]; /* sums for the report at the end */
 
 static bool is_sampled(int verb)
 {
@@ -68,7 +68,7 @@ uint64_t summary_calls(void)
 	return calls;
 }
 
-/* Calls that were not timed are taken to be as long as the mean of those that were. */
+/* Calls that were not timed count as long as the mean of the timed ones. */
 static void add(struct row *row, const struct tally *tally)
 {
 	row->calls += tally->calls;
@@ -145,7 +145,7 @@ static bool is_first(const struct call *call)
 	return queue && !(atomic_fetch_or(&queue->shown, bit) & bit);
 }
 
-/* Looked for an event on a channel that does not block. */
+/* Returns true for a look for an event on a channel that does not block. */
 static bool found_nothing(const struct call *call)
 {
 	return call->waited &&

@@ -33,10 +33,10 @@ enum sort {
 	N_SORTS,
 };
 
-/* Keeps an accusation for the end: what was done, and the call that did it. Any thread. */
+/* Keeps an accusation for the end: the mistake, and the call that made it. Any thread. */
 void accuse(enum sort sort, struct moment moment, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-/* Shows all of them, and their number. Once. */
+/* Shows all accusations, and their number, once. */
 void accuse_tell(void);
 
 /*
@@ -54,7 +54,7 @@ void watch_destroying_qp(struct ibv_qp *qp);
 void watch_destroying_cq(const struct call *call, struct ibv_cq *cq);
 void watch_sleeping(const struct call *call, struct ibv_comp_channel *channel);
 
-/* Requests are posted, or were not because the call failed. */
+/* Note posted requests, or that a call failed to post them. */
 void watch_sending(struct call *call, struct ibv_qp *qp, const struct ibv_send_wr *wr);
 void watch_unsent(struct call *call, struct ibv_qp *qp, struct ibv_send_wr **bad_wr, int ret);
 void watch_receiving(struct call *call, struct ibv_qp *qp, const struct ibv_recv_wr *wr);
@@ -87,7 +87,7 @@ void watch_drain(struct object *cq);
 /* Takes the asynchronous events that the program has not taken. */
 void watch_drain_events(struct ibv_context *context);
 
-/* At the end: events that were never acked. */
+/* To be called at the end: finds events that were never acked. */
 void watch_events_at_exit(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace, the tool: events: missing acks, what the tool learns only from events, and reads of a CM
+ * verbs-trace, the tool: events: missing acks, facts that only events tell, and reads of a CM
  * event's private data after its ack. See watch.h.
  */
 #include <fcntl.h>
@@ -49,10 +49,10 @@ static void on_fault(int number, siginfo_t *info, void *context)
 		       "private data was read after this ack of its event");
 		return;
 	}
-	signal(number, SIG_DFL); /* a fault of the program: it is repeated, and ends it */
+	signal(number, SIG_DFL); /* the program's own fault: it comes again, and ends it */
 }
 
-/* False where the program has a handler of its own. */
+/* Returns false if the program has its own handler. */
 static bool have_handler(void)
 {
 	struct sigaction now,
@@ -92,8 +92,8 @@ static struct page *free_page(size_t size)
 }
 
 /*
- * With a length: returns the copy for the program. Without: the event of this copy is acknowledged
- * now.
+ * With a length, returns the copy for the program. Without one, notes that the event of this copy
+ * is acked now.
  */
 static const void *private_data_guard(const void *data, size_t length, struct moment moment)
 {
@@ -105,7 +105,7 @@ static const void *private_data_guard(const void *data, size_t length, struct mo
 		page = free_page(size);
 		if (page) {
 			page->in_use = true;
-			memset(page->data, 0, size); /* nothing of the previous data */
+			memset(page->data, 0, size); /* so that no previous data remain */
 			memcpy(page->data, data, length);
 			data = page->data;
 		}
@@ -192,7 +192,7 @@ void watch_connected(const struct call *call, const struct rdma_cm_id *id,
 		       "rdma_connect with retry_count 0: one lost packet ends the connection");
 }
 
-/* Notes what an asynchronous event tells, in whichever thread it is read. */
+/* Notes the meaning of an asynchronous event, in whichever thread it is read. */
 static void see_async(const struct ibv_async_event *event, struct moment moment)
 {
 	struct object *cq;

@@ -12,17 +12,17 @@
 #include "verbs-trace/tool/settings.h"
 #include "verbs-trace/tool/watch.h"
 
-#define MOST 65536 /* completions taken from a CQ, to which a thread may add forever */
+#define MOST 65536 /* most completions to take from a CQ, because a thread may add some forever */
 
-static _Atomic bool untold; /* whether a CQ may have empty polls that were not shown yet */
+static _Atomic bool untold; /* true if a CQ may have empty polls that were not shown yet */
 
-/* An empty poll of the CQ: it is shown later, with others. */
+/* Notes an empty poll of the CQ, which is shown later, with others. */
 static void count_empty(struct call *call, struct object *cq)
 {
 	call->silent = true;
 	if (!call->began || settings.summary || settings.quiet || settings.after_error ||
 	    !verbs[VERB_ibv_poll_cq].wanted)
-		return; /* no line shows it */
+		return; /* no line shows this poll */
 	if (!atomic_fetch_add_explicit(&cq->empty, 1, memory_order_relaxed)) {
 		cq->empty_since = call->began;
 		cq->empty_thread = call->thread->number;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace, the tool: QPs and CQs, from their creation to their end, and what is posted to them. See
+ * verbs-trace, the tool: QPs and CQs, from their creation to their end, and posts to them. See
  * watch.h.
  */
 #include <stdatomic.h>
@@ -133,7 +133,7 @@ static __attribute__((noinline)) void raise_most(struct call *call, struct objec
 		cq->beyond = call_moment(call);
 }
 
-/* This CQ must get this many more completions. */
+/* Notes that this CQ must get this many more completions. */
 static inline void expect(struct call *call, struct object *cq, int64_t n)
 {
 	int64_t now;
@@ -165,7 +165,7 @@ static __attribute__((noinline)) void judge_post(struct call *call, struct objec
 	       qp->number, completion_status(qp->status));
 }
 
-/* Before the post itself: what is posted may be completed before the post returns. */
+/* Called before the post itself, because requests may complete before the post returns. */
 void watch_sending(struct call *call, struct ibv_qp *qp, const struct ibv_send_wr *wr)
 {
 	struct object *object = object_of(KIND_QP, qp), *send_cq, *recv_cq;

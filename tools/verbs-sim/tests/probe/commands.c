@@ -29,7 +29,7 @@ union request {
 	struct rdma_ucm_join_ip_mcast join;
 };
 
-/* The commands of the second kind have no answer. */
+/* TELLS is for commands without an answer. */
 #define ASKS(name, field)                                                               \
 	{                                                                               \
 #name, RDMA_USER_CM_CMD_##name, offsetof(union request, field.id), true \
@@ -41,7 +41,7 @@ union request {
 static const struct command {
 	const char *name;
 	uint32_t number;
-	size_t id; /* where it is in the request */
+	size_t id; /* offset in the request */
 	bool asks;
 } commands[] = {
 	TELLS(BIND_IP, bind),      TELLS(RESOLVE_IP, resolve), TELLS(RESOLVE_ROUTE, route),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: commands of the connection manager, written to the kernel as librdmacm writes them. They are
- * apart, since the kernel's header and that of librdmacm define the same names.
+ * Place: commands of the connection manager, written to the kernel as librdmacm writes them. They
+ * have a file of their own, because the kernel's header and librdmacm's define the same names.
  */
 #ifndef PROBE_COMMANDS_H
 #define PROBE_COMMANDS_H

@@ -9,7 +9,7 @@
 
 static struct end asking = { .name = "client" }, answering = { .name = "server" };
 
-/* Returns false if the device has no UD. */
+/* Creates a UD QP. Returns false if the device has no UD. */
 static bool equip_for_datagrams(struct end *end, struct rdma_cm_id *id)
 {
 	struct ibv_qp_init_attr init = { .qp_type = IBV_QPT_UD, .sq_sig_all = 1 };
@@ -85,7 +85,7 @@ static void tell_header(const struct end *end)
 	     (uint8_t)end->buffer[0], ip[0], ip[9], ip[12], ip[13], ip[14], ip[15]);
 }
 
-/* Sends datagrams: one that is taken, and for each reason one that is not. */
+/* Sends datagrams: one that the peer takes, and for each reason to drop one another. */
 static void ask_exchange(struct ibv_ah *ah, const struct rdma_ud_param *ud)
 {
 	send_datagram(&asking, ah, ud, ud->qkey, 64, IBV_WR_SEND);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the questions of probe.c about what a device says of itself: attributes, those of its
- * port, GIDs and partition keys; and about what one of them, max_sge_rd, means.
+ * Place: the questions of probe.c about a device's own attributes: those of device and port, GIDs
+ * and partition keys; and about the meaning of one, max_sge_rd.
  */
 #include "probe.h"
 
@@ -13,7 +13,7 @@ void ask_attributes(struct ends *e, int unused)
 	struct ibv_port_attr p;
 
 	(void)unused;
-	fprintf(stderr, "device %s\n", ibv_get_device_name(verbs->device)); /* for ask */
+	fprintf(stderr, "device %s\n", ibv_get_device_name(verbs->device)); /* for probe/ask */
 	must(!ibv_query_device(verbs, &d), "ibv_query_device");
 	must(!ibv_query_port(verbs, 1, &p), "ibv_query_port");
 	told("max_mr_size 0x%llx, page_size_cap 0x%llx, device_cap_flags 0x%x",
@@ -33,7 +33,7 @@ void ask_attributes(struct ends *e, int unused)
 	     d.max_mcast_grp, d.max_mcast_qp_attach, d.max_total_mcast_qp_attach);
 	told("atomic_cap %d, max_pkeys %d, local_ca_ack_delay %d, phys_port_cnt %d, hw_ver 0x%x",
 	     d.atomic_cap, d.max_pkeys, d.local_ca_ack_delay, d.phys_port_cnt, d.hw_ver);
-	/* Not vendor_part_id: siw counts in it the devices that it has made. */
+	/* Leaves out vendor_part_id, where siw counts the devices that it has made. */
 	told("vendor 0x%x, firmware %s, num_comp_vectors %d", d.vendor_id, d.fw_ver,
 	     verbs->num_comp_vectors);
 	told("port: state %d, max_mtu %d, active_mtu %d, gid_tbl_len %d, port_cap_flags 0x%x",
@@ -66,7 +66,7 @@ static void tell_gid(struct ibv_context *verbs, uint8_t port, int index)
 	     entry.gid_type, errno);
 }
 
-/* Which places has the table, and what becomes of questions for others, or for another port? */
+/* Which places has the table of GIDs, and what do queries for other places, or another port, return? */
 void ask_gids(struct ends *e, int unused)
 {
 	struct ibv_context *verbs = e->client.id->verbs;
@@ -82,7 +82,7 @@ void ask_gids(struct ends *e, int unused)
 		told("ibv_query_port of port %d: %d, errno %d", number, ret, errno);
 		tell_gid(verbs, number, 0);
 	}
-	for (index = 0; index < 2; index++) /* a device that is made anew may have no third one */
+	for (index = 0; index < 2; index++) /* a new device may have no third GID */
 		tell_gid(verbs, 1, index);
 	for (index = 0; index < 5; index++)
 		tell_gid(verbs, 1, others[index]);
@@ -110,7 +110,7 @@ static void tell_pkey_index(const struct ends *e, uint8_t port, uint16_t pkey)
 	told("ibv_get_pkey_index of port %d, key 0x%04x: %d, errno %d", port, pkey, ret, errno);
 }
 
-/* Which partition keys are there, and what becomes of questions for others? */
+/* Which partition keys are there, and what do queries for others return? */
 void ask_pkeys(struct ends *e, int unused)
 {
 	struct ibv_device_attr device;

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the question of probe.c where a region ends, and for whom it is: each access that a device
- * must refuse, and its neighbour that it must not, over a connection of its own.
+ * Place: the question of probe.c about the ends and owners of a region: each access that a device
+ * must refuse, and the like that it must not, over a connection of its own.
  */
 #include <signal.h>
 
 #include "probe.h"
 
-#define REGION 64 /* bytes */
+#define REGION 64 /* bytes in a region */
 #define TO_CLIENT \
 	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE) /* iWARP writes it \
 							      by READ */
 
 enum access {
-	SEND,    /* from the region */
-	RECEIVE, /* into it */
+	SEND,    /* a message from the region */
+	RECEIVE, /* a message into the region */
 	WRITE,
 	READ,
 	ADD
@@ -23,9 +23,9 @@ enum access {
 enum how {
 	WELL,
 	OTHER_PD,
-	NO_RIGHT, /* of the region */
-	CLOSED,   /* no right of the QP */
-	GONE      /* deregistered before */
+	NO_RIGHT, /* the region lacks the right */
+	CLOSED,   /* the QP lacks the right */
+	GONE      /* the region was deregistered before */
 };
 
 static const struct attempt {
@@ -84,7 +84,7 @@ static int rights_of(const struct attempt *attempt, bool iwarp)
 					  : rights & ~needed[attempt->access];
 }
 
-/* The status of the next completion, or what else there is to say. */
+/* Returns the status of the next completion, or why there is none. */
 static const char *outcome(const struct end *end)
 {
 	double until = ms_passed() + PATIENCE_MS;
@@ -126,7 +126,7 @@ static int request(struct ends *e, const struct attempt *attempt, struct ibv_mr 
 	return ibv_post_send(e->client.id->qp, &wr, &bad);
 }
 
-/* A receive in the region itself, or one anywhere, for a message behind the access. */
+/* Posts a receive in the region itself, or one anywhere, for a message after the access. */
 static void prepare(struct ends *e, const struct attempt *attempt, const struct ibv_mr *mr)
 {
 	struct ibv_sge sge = { (uintptr_t)mr->addr + (uint64_t)attempt->at, attempt->length,
@@ -142,7 +142,7 @@ static void prepare(struct ends *e, const struct attempt *attempt, const struct 
 		must(!ibv_post_recv(e->server.id->qp, &wr, &bad), "ibv_post_recv");
 }
 
-/* A message behind an access that seems to be good shows whether the connection has survived it. */
+/* A message after an access that seems to be good shows whether the connection has survived. */
 static void try(struct ends *e, const struct attempt *attempt, struct ibv_mr *mr)
 {
 	const char *here;
@@ -167,7 +167,7 @@ static void leave(struct ends *e)
 	rdma_destroy_id(e->listener);
 }
 
-/* A region of the client or the server, in the middle of memory that is theirs, too. */
+/* Registers a region of client or server, with memory of the same program on both sides. */
 void ask_edges(struct ends *e, int unused)
 {
 	struct sockaddr_in to = *(struct sockaddr_in *)rdma_get_local_addr(e->listener);
@@ -177,7 +177,7 @@ void ask_edges(struct ends *e, int unused)
 	struct end *owner;
 
 	(void)unused;
-	signal(SIGPIPE, SIG_IGN); /* of soft-iWARP, for a post to a connection that has ended */
+	signal(SIGPIPE, SIG_IGN); /* soft-iWARP's error for a post to a connection that has ended */
 	for (attempt = attempts; attempt < attempts + sizeof(attempts) / sizeof(*attempts);
 	     attempt++) {
 		struct ends fresh = { .param = e->param };

@@ -20,7 +20,7 @@
 	} while (0)
 #define TOLD(call) TELL(#call, call)
 
-/* The same while the handle of an object is another. */
+/* Does the same while an object has another handle. */
 #define WITHOUT(object, call)                     \
 	do {                                      \
 		uint32_t kept = (object)->handle; \
@@ -67,7 +67,7 @@ static void tell_queues(struct ends *e)
 	WITHOUT(srq, ibv_destroy_srq(srq));
 }
 
-/* Objects of another context, in which handles are as high as they never are in the first one. */
+/* Objects of another context, with higher handles than the first one ever has. */
 static void tell_contexts(struct ends *e)
 {
 	struct ibv_context *other = ibv_open_device(e->client.id->verbs->device);

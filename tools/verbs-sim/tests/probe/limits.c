@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the questions of probe.c about how much a device has, and about objects that others need. A
- * limit is asked for exactly if it is SMALL; one more always.
+ * Place: the questions of probe.c about the limits of a device, and about objects that others need.
+ * The probe asks for one more than each limit, and for the limit itself if that is SMALL.
  */
 #include "probe.h"
 
 #define SMALL 128
 
-/* What there may be so much of. The first ones are in the order of struct ibv_qp_cap. */
+/* The limited things. The first ones are in the order of struct ibv_qp_cap. */
 enum what {
 	SENDS,
 	RECEIVES,
 	SEND_PIECES,
 	RECV_PIECES,
 	INLINE,
-	ENTRIES, /* of a CQ */
+	ENTRIES, /* places in a CQ */
 	VECTOR,
 	POOL,
 	POOL_PIECES,
 	READS,
-	ANSWERS /* to READs */
+	ANSWERS /* READs that the peer posts */
 };
 
 static const char *const names[] = { "sends",
@@ -55,7 +55,7 @@ static int try_depths(struct ends *e, uint8_t reads, uint8_t answers)
 	return ret;
 }
 
-/* Returns 0 or an errno value. What could be created is destroyed. */
+/* Creates an object. Returns 0 or an errno value. Destroys what it could create. */
 static int try(struct ends *e, enum what what, uint32_t n)
 {
 	uint32_t cap[] = { 1, 1, 1, 1, 0 };
@@ -97,7 +97,7 @@ static void tell_limit(struct ends *e, enum what what, int most)
 		told("%s, %d of %d: %s", names[what], n, most, strerror(try(e, what, (uint32_t)n)));
 }
 
-/* How many objects of a kind there may be besides those of the connection, if it is a small number. */
+/* Prints how many objects of a kind there may be besides those of the connection, if not many. */
 static void tell_number(struct ends *e, const char *kind, int most)
 {
 	struct ibv_srq_init_attr init = { .attr = { 1, 1, 0 } };
@@ -116,7 +116,7 @@ static void tell_number(struct ends *e, const char *kind, int most)
 		told("%s: %d more, then %s", kind, n, strerror(errno));
 }
 
-/* The largest number of bytes inline, by bisection: no attribute says it. */
+/* Finds the largest number of bytes inline, by bisection: no attribute has it. */
 static void tell_inline(struct ends *e)
 {
 	uint32_t most = 0, beyond = 1 << 16;
@@ -144,7 +144,7 @@ static void tell_resize(struct ends *e)
 	}
 }
 
-/* The pool of 7, which a device may have made larger. */
+/* A shared receive queue of 7, which a device may have made larger. */
 static void tell_limit_of_pool(struct ends *e)
 {
 	struct ibv_srq_init_attr init = { .attr = { 7, 1, 0 } };
@@ -189,7 +189,7 @@ void ask_limits(struct ends *e, int unused)
 	tell_number(e, "max_qp", device.max_qp);
 }
 
-/* ---- What others need ---- */
+/* ---- Objects that others need ---- */
 
 void ask_busy(struct ends *e, int unused)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Place: the question of probe.c about paths and groups that a device refuses: address handles with
- * wrong GIDs, groups that a QP cannot be in, and all that soft-iWARP has not.
+ * wrong GIDs, groups that a QP cannot join, and everything that soft-iWARP lacks.
  */
 #include "probe.h"
 

@@ -60,7 +60,7 @@ static void tell_attributes(const struct ends *e)
 		     attr.srq_limit);
 }
 
-/* What becomes of a receive that is posted to the QP, and not to its SRQ? */
+/* What happens to a receive that is posted to the QP, and not to its SRQ? */
 void ask_pool_recv(struct ends *e, int unused)
 {
 	struct ibv_srq *srq = e->server.srq;
@@ -107,8 +107,8 @@ void ask_pool_empty(struct ends *e, int unused)
 }
 
 /*
- * The client's buffer is longer than its memory region. Where that shows after some packets have been
- * sent, the server has taken a receive for a message that is never whole.
+ * The client's buffer is longer than its memory region. If the device notices after some packets,
+ * the server has taken a receive for a message that is never whole.
  */
 void ask_pool_torn(struct ends *e, int unused)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: asks a driver one question and prints what it does: what docs/drivers.md says of the
- * drivers is read off here. Nothing is judged, and no test depends on what is printed.
+ * Place: asks a driver one question and prints what it does: the source of what docs/drivers.md
+ * says. It judges nothing, and no test depends on what it prints.
  *
- * Contract: one process, both ends. Each line begins with the milliseconds since the connection
- * stood; of "rnr", since just before its message. Exit status 0 the question was asked, whatever
- * the answer; 2 wrong usage; 3 it could not be asked.
+ * Contract: one process, both ends. Each line begins with the milliseconds since the connection was
+ * established; for "rnr", since just before its message. Exit status: 0 if it could ask, whatever
+ * the answer; 2 for wrong usage; 3 if it could not ask.
  */
 #include "probe.h"
 
@@ -26,7 +26,7 @@ static void leave(const struct end *end)
 	told("%s: rdma_disconnect: %d", end->name, rdma_disconnect(end->id) ? errno : 0);
 }
 
-/* The client leaves. What does the server learn before it answers, and what becomes of posts? */
+/* The client leaves. What does the server learn before it answers, and what happens to posts? */
 static void ask_leave(struct ends *e, int unused)
 {
 	struct end never = { .name = "an id that was never connected" };
@@ -52,7 +52,7 @@ static void ask_leave(struct ends *e, int unused)
 	watch(e, 1000, 99);
 }
 
-/* The server's QP goes without a word: how long does the client try? */
+/* The server destroys its QP, and tells nobody: how long does the client try? */
 static void ask_retries(struct ends *e, int seconds)
 {
 	tell_state(&e->client);
@@ -142,7 +142,7 @@ static void ask_too_long(struct ends *e, int unused)
 	tell_state(&e->server);
 }
 
-/* The region of a receive goes before its QP, as when the kernel destroys what a program has left. */
+/* The region of a receive ends before its QP, as when the kernel destroys a dead program's objects. */
 static void ask_region_gone(struct ends *e, int unused)
 {
 	(void)unused;
@@ -153,7 +153,7 @@ static void ask_region_gone(struct ends *e, int unused)
 	tell_state(&e->server);
 }
 
-/* A send from memory that its key does not stand for, and a good one behind it. */
+/* A send from memory that its key does not cover, and a good one after it. */
 static void ask_bad_key(struct ends *e, int unused)
 {
 	(void)unused;
@@ -179,7 +179,7 @@ static void ask_rnr(struct ends *e, int code)
 	watch(e, 3000, 2);
 }
 
-/* More and more QPs with one CQ, then completion queues: where is the end, and how is it told? */
+/* Creates more and more QPs with one CQ, then CQs: where is the limit, and what is the error? */
 static void ask_queues(struct ends *e, int most)
 {
 	struct ibv_qp_init_attr init = { .qp_type = IBV_QPT_RC };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the questions of probe.c, and how they print what they see.
+ * Place: the questions of probe.c, and their common functions to print.
  *
  * Contract: see probe.c.
  */

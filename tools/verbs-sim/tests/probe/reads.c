@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Place: the questions of probe.c about a READ that meets messages of the other side: READs of some
- * bytes or of none, one at a time, while the side that has to answer them sends without a pause; and
- * about requests of no byte, alone.
+ * bytes or of none, one at a time, while the side that has to answer them sends without a pause;
+ * and about empty requests, alone.
  */
 #include "probe.h"
 
@@ -26,7 +26,7 @@ static int post_read(struct end *reader, struct ibv_mr *sink, const struct end *
 	return ibv_post_send(reader->id->qp, &wr, &bad);
 }
 
-/* Counts what has completed; false at the first that did not succeed, which is printed. */
+/* Counts completions. Prints the first that did not succeed, and returns false. */
 static bool reap(struct meeting *meeting)
 {
 	struct ibv_wc wc;
@@ -52,7 +52,7 @@ static bool reap(struct meeting *meeting)
 	return true;
 }
 
-/* The client READs this many times, one READ after the other; the server sends whenever it can. */
+/* The client makes this many READs, one after the other; the server sends whenever it can. */
 static void meet(struct ends *e, int reads, uint32_t length)
 {
 	struct meeting client = { .end = &e->client }, server = { .end = &e->server };
@@ -110,18 +110,18 @@ static void tell_access(const struct end *end)
 	     attr.max_dest_rd_atomic, attr.max_rd_atomic);
 }
 
-/* A work request that moves no byte: an RDMA WRITE or READ, to no address, with no key. */
+/* Posts an empty work request: an RDMA WRITE or READ, to no address, with no key. */
 static int post_empty(struct end *end, enum ibv_wr_opcode opcode)
 {
 	struct ibv_sge none = { 0 };
 	struct ibv_send_wr wr = { .wr_id = 'e', .sg_list = &none, .opcode = opcode }, *bad;
 
-	/* soft-iWARP wants a READ to have one. */
+	/* soft-iWARP wants a READ to have an SGE. */
 	wr.num_sge = opcode == IBV_WR_RDMA_READ;
 	return ibv_post_send(end->id->qp, &wr, &bad);
 }
 
-/* A WRITE and a READ of no byte: done while the peer lives, noticed by it, and when it has gone? */
+/* An empty WRITE and READ: done while the peer lives, noticed by it, and when it has gone? */
 void ask_empty(struct ends *e, int unused)
 {
 	(void)unused;
@@ -140,7 +140,7 @@ void ask_empty(struct ends *e, int unused)
 	watch(e, 1000, 99);
 }
 
-/* An empty WRITE to a QP that has gone without a word. */
+/* An empty WRITE to a QP that was destroyed without a disconnect. */
 void ask_empty_gone(struct ends *e, int seconds)
 {
 	rdma_destroy_qp(e->server.id);

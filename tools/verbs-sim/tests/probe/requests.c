@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the questions of probe.c about connect requests and limits: what the other side is told of
- * what one side has said, and what a device grants.
+ * Place: the questions of probe.c about connect requests and limits: which terms of one side the
+ * other side gets, and what a device grants.
  */
 #include "probe.h"
 
@@ -16,7 +16,7 @@ static void tell_event(const char *who, const struct rdma_cm_event *event)
 	     conn->initiator_depth, conn->private_data_len);
 }
 
-/* A client on a channel of its own, as far as its request. Returns rdma_connect's errno value. */
+/* Makes a client with its own channel, up to its request. Returns rdma_connect's errno value. */
 static int request(struct rdma_event_channel *channel, struct sockaddr *to, struct end *end)
 {
 	struct rdma_conn_param param = {
@@ -31,7 +31,7 @@ static int request(struct rdma_event_channel *channel, struct sockaddr *to, stru
 	return rdma_connect(end->id, &param) ? errno : 0;
 }
 
-/* What is each side told of the other's depths and private data, in an accept and in a reject? */
+/* Which depths and private data does each side get from the other, in an accept and in a reject? */
 void ask_request(struct ends *e, int accept)
 {
 	struct rdma_event_channel *own = rdma_create_event_channel();
@@ -133,7 +133,7 @@ void ask_caps(struct ends *e, int unused)
 	}
 }
 
-/* An RDMA WRITE, or a READ, of memory to which the server has given no right. */
+/* An RDMA WRITE, or a READ, of memory for which the server has granted no right. */
 void ask_remote(struct ends *e, int opcode)
 {
 	struct ibv_sge sge = { (uintptr_t)e->client.buffer, 64, e->client.mr->lkey };
@@ -150,7 +150,7 @@ void ask_remote(struct ends *e, int opcode)
 	     e->server.buffer[0]);
 }
 
-/* A list of more requests than the send queue has places, and what it takes when some have completed. */
+/* Posts a list longer than the send queue, and more when some requests have completed. */
 void ask_full(struct ends *e, int unused)
 {
 	struct ibv_send_wr list[4 * DEPTH] = { 0 }, *bad = NULL;
@@ -160,7 +160,7 @@ void ask_full(struct ends *e, int unused)
 	(void)unused;
 	for (i = 0; i < 4 * DEPTH; i++) {
 		list[i].wr_id = 'e';
-		list[i].opcode = IBV_WR_RDMA_WRITE; /* of no bytes: it needs no receive */
+		list[i].opcode = IBV_WR_RDMA_WRITE; /* empty, so it needs no receive */
 		list[i].send_flags = IBV_SEND_SIGNALED;
 		list[i].next = i + 1 < 4 * DEPTH ? &list[i + 1] : NULL;
 	}
@@ -177,7 +177,7 @@ void ask_full(struct ends *e, int unused)
 		  ibv_post_send(e->client.id->qp, &list[n], &bad));
 }
 
-/* Messages of more bytes inline than the QP has been granted. */
+/* Messages with more inline bytes than the QP has been granted. */
 void ask_inline(struct ends *e, int unused)
 {
 	static const uint32_t sizes[] = { 1, 16, 17, 64, 65, 80, 81, 96, 128 };
@@ -204,7 +204,7 @@ static struct ibv_context *open_again(const struct ends *e)
 	return verbs;
 }
 
-/* Contexts that are closed before what was created in them is destroyed. */
+/* Contexts that are closed before the objects in them are destroyed. */
 void ask_close(struct ends *e, int unused)
 {
 	struct ibv_qp_init_attr init = { .qp_type = IBV_QPT_RC, .cap = { 1, 1, 1, 1, 0 } };

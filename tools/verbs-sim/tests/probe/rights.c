@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the questions of probe.c about what a driver refuses: memory that is not there, and steps of
- * a QP with the wrong attributes. See edges.c, limits.c and terms.c, too.
+ * Place: the questions of probe.c about refusals of a driver: memory that is not mapped, and steps
+ * of a QP with the wrong attributes. See edges.c, limits.c and terms.c, too.
  */
 #include <sys/mman.h>
 
@@ -21,7 +21,7 @@ static void tell_region(const struct end *end, const char *what, void *address, 
 		ibv_dereg_mr(mr);
 }
 
-/* Which regions of three pages are registered: one to write, one to read, one not mapped? */
+/* Which regions of three pages can be registered: one to write, one to read, one not mapped? */
 void ask_regions(struct ends *e, int unused)
 {
 	static const int accesses[] = {

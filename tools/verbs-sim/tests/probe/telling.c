@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: how the questions of probe.c print what they see at the two ends, as it comes.
+ * Place: prints, for the questions of probe.c, the events and completions at the two ends, as they come.
  */
 #include "probe.h"
 
@@ -32,8 +32,8 @@ __attribute__((format(printf, 1, 2))) void told(const char *format, ...)
 }
 
 /*
- * Says what a post returned, which may be an error number or, with some providers, a negative one, or
- * -1 and errno.
+ * Prints what a post returned, which may be an errno value or, with some providers, a negative one,
+ * or -1 and errno.
  */
 void tell_post(const struct end *end, const char *what, int ret)
 {
@@ -41,7 +41,7 @@ void tell_post(const struct end *end, const char *what, int ret)
 	     ret ? strerror(ret == -1 ? errno : abs(ret)) : "");
 }
 
-/* The next event within the time, copied and acked; false if there was none. */
+/* Takes the next event within the time, copied and acked; returns false if there was none. */
 bool event_within(struct rdma_event_channel *events, int ms, struct rdma_cm_event *copy)
 {
 	struct pollfd readable = { .fd = events->fd, .events = POLLIN };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the question of probe.c about what the connection manager refuses: private data that are one
- * byte too long, and calls out of turn.
+ * Place: the question of probe.c about refusals of the connection manager: private data that are
+ * one byte too long, and calls out of order.
  */
 #include "probe.h"
 
@@ -52,7 +52,7 @@ static void reject_with(struct rdma_cm_id *id, uint8_t length)
 	     strerror(error_of(rdma_reject(id, data, length))));
 }
 
-/* A client's id on a channel of its own, so that what comes there is in nobody's way. */
+/* Makes a client's id with its own channel, so that its events disturb nothing. */
 static struct end new_client(struct ends *e)
 {
 	struct end client;
@@ -71,7 +71,7 @@ static void tell_bind(struct ends *e, const struct sockaddr_in *to)
 	     strerror(error_of(rdma_bind_addr(id, (struct sockaddr *)to))));
 }
 
-/* A request, which is accepted with so many bytes, and then out of turn. */
+/* Makes a request, which is accepted with `length` bytes, and then calls out of order. */
 static void tell_accept(struct ends *e, uint8_t length, bool succeeds)
 {
 	struct end client = new_client(e), server;
@@ -99,7 +99,7 @@ void ask_terms(struct ends *e, int unused)
 
 	(void)unused;
 	tell_bind(e, &to);
-	if (!iwarp) /* which takes more */
+	if (!iwarp) /* a reject takes more */
 		connect_with(e, &client, 57);
 	client = new_client(e);
 	connect_with(e, &client, 56);

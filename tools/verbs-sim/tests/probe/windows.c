@@ -4,7 +4,7 @@
  */
 #include "probe.h"
 
-#define WINDOW 4096 /* bytes, at the beginning of the server's region */
+#define WINDOW 4096 /* bytes of the window, at the beginning of the server's region */
 
 /* ---- Requests ---- */
 
@@ -17,7 +17,7 @@ static void post(struct ends *e, struct end *end, const char *what, struct ibv_s
 	watch(e, 100, 99);
 }
 
-/* The client reaches for 64 bytes of the server's memory. */
+/* The client accesses 64 bytes of the server's memory. */
 static void reach(struct ends *e, const char *what, enum ibv_wr_opcode opcode, uint32_t rkey,
 		  uint32_t offset)
 {
@@ -34,7 +34,7 @@ static void reach(struct ends *e, const char *what, enum ibv_wr_opcode opcode, u
 
 /* ---- UC ---- */
 
-/* What is reported of a message that is taken, and of one that is not, for each reason? */
+/* What do both ends report of a message that arrives, and of one that does not, for each reason? */
 void ask_uc(struct ends *e, int unused)
 {
 	struct ibv_mr *open;
@@ -85,7 +85,7 @@ static void pair_rc(struct ends *e)
 	pair_anew(e, IBV_QPT_RC, IBV_ACCESS_REMOTE_WRITE, 1, 1);
 }
 
-/* Binds a window of type 1 to the first bytes of a region. Its key is a new one, whatever comes of it. */
+/* Binds a window of type 1 to the first bytes of a region. Its key changes even if that fails. */
 static void bind_first(struct ends *e, struct ibv_mw *mw, struct ibv_mr *mr, uint64_t length,
 		       const char *what)
 {
@@ -97,7 +97,7 @@ static void bind_first(struct ends *e, struct ibv_mw *mw, struct ibv_mr *mr, uin
 	watch(e, 100, 99);
 }
 
-/* The same of a window of type 2. */
+/* Binds a window of type 2. */
 static void bind_by_request(struct ends *e, struct ibv_mw *mw, struct ibv_mr *mr, const char *what)
 {
 	struct ibv_send_wr wr = { .opcode = IBV_WR_BIND_MW };

@@ -39,7 +39,7 @@ int write_to_nobody(void)
 	return write(writer, "2", 1) != 1;
 }
 
-/* Ends well, but only when it is told to. */
+/* Ends with 0, but only at SIGTERM. */
 int await_sigterm(void)
 {
 	struct sigaction action = { .sa_handler = on_signal };
@@ -55,7 +55,7 @@ int crash(void)
 	abort();
 }
 
-/* A child that wakes its parent, and works on. */
+/* A child that wakes its parent, and goes on working. */
 int wake_parent(void)
 {
 	signal(SIGUSR1, on_signal);
@@ -71,7 +71,7 @@ int wake_parent(void)
 	return 0;
 }
 
-/* A server of IPv6 takes clients of IPv4, whose address it sees as one of its own, if it may. */
+/* An IPv6 server takes IPv4 clients, unless it may not, and sees their addresses as mapped ones. */
 int connect_across(void)
 {
 	struct sockaddr_in6 own = { .sin6_family = AF_INET6, .sin6_port = htons(7471) }, peer;
@@ -99,7 +99,7 @@ int connect_across(void)
 	return 1;
 }
 
-/* Two allocations, of which --fail says which one fails. */
+/* Two allocations: --fail chooses which one fails. */
 int allocate(void)
 {
 	void *first = malloc(10), *second = malloc(20);
@@ -110,7 +110,7 @@ int allocate(void)
 	return 0;
 }
 
-/* A child that lives longer than its parent needs it, and its status. */
+/* A child that outlives its parent's wait, and its status. */
 int fork_child(void)
 {
 	struct timespec second = { 1, 0 };
@@ -127,7 +127,7 @@ int fork_child(void)
 	return 0;
 }
 
-/* Says how a read of nothing ends after a signal: with SA_RESTART it goes on, and SIGTERM ends it. */
+/* Prints how a blocking read ends after a signal: with SA_RESTART it goes on, and SIGTERM ends it. */
 static int read_for_a_second(int flags)
 {
 	struct sigaction action = { .sa_handler = on_signal, .sa_flags = flags };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Small programs that verbs-sim has to report, or to lead astray: what each does is beside it. Each
- * returns its exit status. They take nothing of the suite.
+ * Small programs with faults that verbs-sim has to report, or to provoke; a comment beside each
+ * says what it does. Each returns its exit status. They take nothing of the suite.
  */
 #ifndef VERBS_SIM_TESTS_PROGRAMS_H
 #define VERBS_SIM_TESTS_PROGRAMS_H

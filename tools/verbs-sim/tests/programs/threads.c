@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Threads that share locks or memory: what comes of it is chosen by the seed. See programs.h.
+ * Threads that share locks or memory: the seed chooses the outcome. See programs.h.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -13,7 +13,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Nobody will ever unlock it, and SIGTERM does not end it. */
+/* Nobody will ever unlock this mutex, and SIGTERM does not end the wait. */
 int lock_twice(void)
 {
 	signal(SIGTERM, SIG_IGN);
@@ -32,7 +32,7 @@ static void *set_flag_later(void *unneeded)
 	return NULL;
 }
 
-/* Looks at memory, and makes no call, until another thread of its own has run. */
+/* Looks at memory, and makes no call, until another of its threads has run. */
 int spin_on_memory(void)
 {
 	struct ibv_device **list = ibv_get_device_list(NULL);
@@ -105,7 +105,7 @@ int race(void)
 	return 0;
 }
 
-/* A worker needs a value after a thousand calls, and takes it without a look whether it is there. */
+/* A worker needs a value after a thousand calls, and takes it without checking that it is there. */
 static _Atomic int value;
 
 static void *work_long(void *unneeded)
@@ -148,7 +148,7 @@ int take_away(void)
 	return wrong != NULL;
 }
 
-/* For ThreadSanitizer: the same without the lock. */
+/* For ThreadSanitizer: does the same without the lock. */
 static void *count_unlocked(void *count)
 {
 	++*(int *)count;

@@ -34,7 +34,7 @@ int spin(void)
 	return 0;
 }
 
-/* The processor's, in simulated ns; only that of x86-64 is simulated, hence elsewhere the clock. */
+/* Reads the processor's counter, in simulated ns; except on x86-64 it is not simulated: reads the clock. */
 static uint64_t counter(void)
 {
 #ifdef __x86_64__
@@ -61,7 +61,7 @@ int count_an_hour(void)
 	return 0;
 }
 
-/* Without verbs-sim: SIGSEGV ends it where verbs-sim can simulate the counter. */
+/* Without verbs-sim: SIGSEGV ends this program where verbs-sim can simulate the counter. */
 int trap_counter(void)
 {
 	prctl(PR_SET_TSC, PR_TSC_SIGSEGV);
@@ -74,7 +74,7 @@ static long ms_between(const struct timespec *start, const struct timespec *end)
 	return (end->tv_sec - start->tv_sec) * 1000 + (end->tv_nsec - start->tv_nsec) / 1000000;
 }
 
-/* By a system call that the simulation passes on. */
+/* Sleeps by a system call that the simulation passes on. */
 static long real_cpu_ms(void)
 {
 	struct rusage usage;
@@ -106,7 +106,7 @@ int compute(void)
 	return 0;
 }
 
-/* An hour of simulated time, by each clock. */
+/* Sleeps for an hour of simulated time, by each clock. */
 int sleep_an_hour(void)
 {
 	struct timespec before, after, hour = { 3600, 0 };
@@ -162,7 +162,7 @@ int set_anew(void)
 	return close(fd);
 }
 
-/* The same, of the timer that sends SIGALRM. */
+/* Does the same with the timer that sends SIGALRM. */
 int ring(void)
 {
 	struct itimerval second = { { 1, 0 }, { 1, 0 } }, left;

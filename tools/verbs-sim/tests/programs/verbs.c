@@ -44,7 +44,7 @@ int print_room(void)
 	       ibv_close_device(context);
 }
 
-/* Holds other things each second, and at last what it began with. */
+/* Holds other objects each second, and at last the same as at first. */
 int hold(void)
 {
 	struct ibv_device **devices = ibv_get_device_list(NULL);
@@ -102,7 +102,7 @@ int fill_memory(void)
 	return ibv_destroy_cq(cq) || ibv_dealloc_pd(pd) || ibv_close_device(context);
 }
 
-/* In the error state the device takes what is posted, too. */
+/* A device takes posts in the error state, too. */
 int post_unknown(void)
 {
 	struct ibv_device **devices = ibv_get_device_list(NULL);
@@ -123,7 +123,7 @@ int post_unknown(void)
 	return ibv_modify_qp(qp, &attr, IBV_QP_STATE) || ibv_post_send(qp, &wr, &bad);
 }
 
-/* Prints the error of a call that has failed after others that have not. */
+/* Prints the error of a failed call after others that succeeded. */
 int print_errno_late(void)
 {
 	struct rdma_event_channel *channel = rdma_create_event_channel();
@@ -140,7 +140,7 @@ int print_errno_late(void)
 	return 0;
 }
 
-/* A PD cannot be freed while a region needs it, and not twice. */
+/* A PD cannot be freed while a region needs it, nor twice. */
 int free_early(void)
 {
 	static char data[64];
@@ -157,7 +157,7 @@ int free_early(void)
 	return 0;
 }
 
-/* The first that the device tells of itself. */
+/* Prints the first asynchronous event of the device. */
 int await_async_event(void)
 {
 	struct ibv_device **list = ibv_get_device_list(NULL);

@@ -15,7 +15,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Its own frame is where the call comes from. */
+/* Has a frame of its own, from which the call comes. */
 int call_unknown_wait(void)
 {
 	return flock(STDIN_FILENO, LOCK_SH) ? 1 : 0;
