@@ -726,19 +726,20 @@ int our_take_async_events(struct our_control *control);
  * `error` is how its connection has ended, or why it was not made: what a wait, a post, or a step of
  * the connection has returned.
  *
- *	ECONNABORTED, EPIPE,      passes: retries exceeded, a flush, a port that went down: the
- *	EHOSTUNREACH, ETIMEDOUT   network, or the peer's host or program
- *	ECONNREFUSED              passes: nobody listens; a server starts again
+ *	ECONNABORTED, EPIPE,      passes: the retries were in vain, a request was flushed, the peer
+ *	EHOSTUNREACH, ETIMEDOUT   is silent: the network, or the peer's host or program
+ *	ECONNREFUSED              passes: nobody listens, as while a server starts again
  *	ECONNRESET                passes, unless client->complete is set: RDMA_CM_EVENT_DISCONNECTED
  *	                          comes from a peer that was killed, too
  *	EACCES                    passes if the refusal has no private data: the kernel refuses for
- *	                          a server that died; else it is the server's own decision
- *	ENODEV, EADDRNOTAVAIL,    passes: no device has the address, or there is no route, as while
+ *	                          a server that died, and a server that lives says why
+ *	ENODEV, EADDRNOTAVAIL,    pass: no device has the address, or there is no route, as while
  *	ENETUNREACH               our own port is down
- *	ENODEV                    does not, if client->ended says that the device was removed
+ *	ENODEV                    does not pass if client->ended says that the device was removed
  *	EADDRINUSE                passes (iWARP): the next attempt has another port
- *	EIO, ENOMEM, all others   do not: this side is the cause; nor anything after a stop request
+ *	EIO, ENOMEM, all others   do not pass: this side is the cause
  *
+ * After a stop request nothing passes.
  * RETURN VALUE: whether it may pass.
  */
 bool our_may_pass(const struct our_control *client, int error);
