@@ -93,6 +93,7 @@ class Manual(unittest.TestCase):
         text = (TOP / "tools/packaging/our_control.7.in").read_text()
         of_header = [re.sub(r"^ \*\t?", "", found, flags=re.M) for found in re.findall(r"(?:^ \*\t.*\n(?: \*\n(?= \*\t))?)+", HEADER, re.M)]
         of_overview = re.findall(r"^\.EX\n(.*?)^\.EE", text, re.M | re.S)
+        of_header = [block for block in of_header if ";" in block]  # the others are tables
         self.assertTrue(of_header and of_overview)
         for example in of_header + of_overview:
             with self.subTest(example):
