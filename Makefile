@@ -65,6 +65,7 @@ ONE_FILE = $(call both,$(addprefix beyond/,ping-ep-0 ping-ud-0 mcast-ud-0))
 $(OF_LIBRARY): $$(LIBRARY)
 $(OF_LIBRARY): ALONE += -Icommon -MMD -MP
 $(call both,beyond/mcast-ud-0): beyond/mcast-ud-0/group.h
+$(call both,beyond/ping-ep-0): beyond/ping-ep-0/both.h
 $(ONE_FILE): ALONE =
 $(ONE_FILE): LIBS = -lrdmacm -libverbs
 $(EXAMPLES): $(BUILD)/%: %.c

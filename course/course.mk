@@ -90,10 +90,10 @@ mine-store: ## FILE=mine.c: run the key-value store on your own library, beside 
 
 scene: ## STAGE=ping-sr-3 SCENE=silent: show what happens when, who does it, in which line (PICTURE=file.html: also drawn); without SCENE: list them
 	$(call needs,STAGE)
-	$(call ready,build,all)
+	$(call ready,build,all $(PROBE) $(BUILD)/tests/peer)
 	@python3 -B -m course.scenes "$(STAGE)" $(SCENE) $(call option,PICTURE,picture)
 
-scenes: all ## write the pages of scenes, docs/scenes
+scenes: all $(PROBE) $(BUILD)/tests/peer ## write the pages of scenes, docs/scenes
 	@python3 -B -m course.scenes --write
 
 left-out: all ## write docs/left-out.md: what the stages do without one decisive line (NAME=poll-after-arming: measure only this one, and print it)

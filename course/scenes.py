@@ -53,6 +53,7 @@ BRIEF_NS = 10**8  # but a sleep that was longer
 LONGEST_ROUND, ROUNDS = 16, 3  # what comes again and again is folded: so many rows at most, so often at least
 MANY = 999  # empty polls: each takes longer than the one before, in the simulation, so their number says nothing
 MOST_REQUESTS = 4  # of a chain
+REMOTE = {"RDMA_WRITE": "RDMA_WRITE of {} into the peer's memory", "RDMA_READ": "RDMA_READ of the peer's memory into {}"}
 NEAR_NS = 10**6
 HOW = """
 Each table is a run over the simulated device, told by [verbs-trace](../../tools/verbs-trace/README.md): the time since the
@@ -70,7 +71,7 @@ class Scene:
     title: str
     why: str
     device: str = "RoCE"
-    server: str = ""
+    server: str = ""  # options; or the command of another program than the stage's, as each client's may be
     clients: tuple[str, ...] = ("-c 1",)
     fail: tuple[str, ...] = ()
     steps: tuple[str, ...] = ()
@@ -79,6 +80,7 @@ class Scene:
     begins: str = ""  # the first row that has this; empty: the run's
     ends: str = ""  # the next one after it that has this; empty: the run's last
     shows: str = ""  # what has to be in it; the first seed is taken with which it is
+    asks: str = ""  # a question of tools/verbs-sim/tests/probe, whose answer is shown, too
 
 
 @dataclass(frozen=True)
@@ -157,7 +159,7 @@ class Memory:
     """The regions of a process, and what its receives are for."""
 
     regions: dict[str, tuple[int, int]] = field(default_factory=dict)  # first byte and length
-    receives: dict[tuple[str, str], str] = field(default_factory=dict)  # by QP and wr_id
+    receives: dict[tuple[str, str], str] = field(default_factory=dict)  # by QP, or none if of an SRQ, and wr_id
 
     def name(self, piece: dict[str, Any]) -> str:
         """What an SGE refers to, as bytes of a region."""
@@ -181,10 +183,10 @@ def registered(call: Call, memory: Memory) -> str:
 def posted(call: Call, memory: Memory) -> str:
     """The work requests."""
     told = []
-    for request in call.args["wr"]:
+    for request in call.args.get("wr", call.args.get("recv_wr", [])):
         if "opcode" in request:
             flags = [flag.lower() for flag in ("INLINE", "FENCE") if flag in str(request.get("flags"))]
-            told.append(", ".join([f"{request['opcode']} of {memory.names(request)}", *flags]))
+            told.append(", ".join([REMOTE.get(request["opcode"], f"{request['opcode']} of {{}}").format(memory.names(request)), *flags]))
         else:
             memory.receives[call.args.get("qp", ""), request["wr_id"]] = memory.names(request)
             told.append(f"for {memory.names(request)}")
@@ -194,12 +196,12 @@ def posted(call: Call, memory: Memory) -> str:
 
 def completed(completion: dict[str, Any], memory: Memory) -> str:
     """One completion."""
-    receive = memory.receives.get((completion["qp"], completion["wr_id"]))
+    receive = next((memory.receives[qp, completion["wr_id"]] for qp in (completion["qp"], "") if (qp, completion["wr_id"]) in memory.receives), "")
     if completion["status"] != "SUCCESS":
         return f"**{completion['status']}** of the " + (f"receive for {receive}" if receive else "send")
     if receive:
         return f"RECV: {completion['bytes']} bytes in {receive}"
-    return str(completion["opcode"])
+    return str(completion["opcode"]) + (f" of {completion['qp']}" if completion["opcode"] in REMOTE else "")
 
 
 def polled(call: Call, memory: Memory) -> str:
@@ -281,7 +283,8 @@ def span(ns: int) -> str:
 def play(scene: Scene, stage: str, seed: int, picture: str = "") -> tuple[Run, list[records.Trace]]:
     """A run of it, and what verbs-trace has written of each program; also drawn, if a file for that is named."""
     where = folder(stage)
-    programs = [f"{where}/server -a {ADDRESS} {scene.server}", *(f"{where}/client -a {ADDRESS} {client}" for client in scene.clients)]
+    sides = [("server", scene.server), *(("client", client) for client in scene.clients)]
+    programs = [told if "/" in told else f"{where}/{side} -a {ADDRESS} {told}" for side, told in sides]
     with tempfile.TemporaryDirectory() as name:
         options = ["--seed", str(seed), *DEVICES[scene.device], "--leaks", "ignore"]
         for fault in scene.fail:
@@ -392,6 +395,14 @@ def command_of(scene: Scene, run: Run) -> str:
     return re.sub(r"--steps \S+", f"--steps <(printf '{'%s'.join(scene.steps)}')".replace("%s", "\\\\n"), command)
 
 
+def answered(scene: Scene) -> list[str]:
+    """What the probe says, with the command that asks it."""
+    if not scene.asks:
+        return []
+    run = verbs_sim.simulate([["build/tests/probe", ADDRESS, scene.asks]], *DEVICES[scene.device], "--leaks", "ignore")
+    return ["", f"$ {run.command}", *run.out.splitlines()]
+
+
 def tell(scene: Scene, stage: str, picture: str = "") -> Told:
     """Plays it, with the first seed with which it shows what it has to. Raises LookupError."""
     clients = ["client"] if len(scene.clients) == 1 else [f"client {number}" for number in range(1, len(scene.clients) + 1)]
@@ -408,7 +419,7 @@ def tell(scene: Scene, stage: str, picture: str = "") -> Told:
     rows = [*summed(earlier), *(replace(row, at=row.at - begins) for row in folded(shown)), *summed(later)]
     said = [line for line in run.err.splitlines() if not line.startswith(("verbs-sim: ", "verbs-trace: ", "{"))]
     ends = [f"{side}: status {status}" for side, status in zip(sides, run.statuses)]
-    return Told(scene, command_of(scene, run), rows, [*ends, *said])
+    return Told(scene, command_of(scene, run), rows, [*ends, *said, *answered(scene)])
 
 
 # ---- Pages ----
@@ -453,7 +464,7 @@ def markdown_of(told: Told) -> str:
         place = f"`{row.place.function}`, [{row.place}](../../{row.place.file}#L{row.place.line})" if row.place else ""
         lines.append(f"| {moment} | {who(row)} | {place} | {f'`{row.way}`' if row.call else ''} | {row.found} |\n")
     head = "| time | side, thread | where | call | what it found |\n|--:|---|---|---|---|\n"
-    ends = "".join(f"    {line}\n" for line in told.ends)
+    ends = "".join(f"    {line}".rstrip() + "\n" for line in told.ends)
     return f"## {told.scene.title}{device}\n\n{told.scene.why}\n    {told.command}\n\n{head}{''.join(lines)}\n{ends}"
 
 

@@ -49,7 +49,8 @@ int our_ping_agent(struct our_control *agent)
 	ret = our_setup_buffers(agent, OUR_PING_BUFFERS, run->data_size, IBV_ACCESS_LOCAL_WRITE);
 	if (ret)
 		goto out_unsetup_qp;
-	ret = our_post_recv(agent, 0); /* ibv_post_recv: before the client can send */
+	/* ibv_post_recv: before the client can send */
+	ret = our_post_recv(agent, OUR_FIRST_BUFFER);
 	if (ret)
 		goto out_unsetup_buffers;
 	ret = our_agent_connect(agent, NULL, 0); /* rdma_accept; ibv_modify_qp: the RNR timer */

@@ -20,11 +20,18 @@ struct our_echo {
 	bool sending; /* the last echo's send has not completed */
 };
 
-/* Two buffers, so that no message arrives in one that is still being sent. */
-enum our_ping_buffer {
-	OUR_SEND_BUFFER, /* of the client; the agent uses the two in turn */
+/* Each side has two buffers, so that no message arrives in one that is still being sent. */
+#define OUR_PING_BUFFERS 2
+
+enum our_client_buffer {
+	OUR_SEND_BUFFER,
 	OUR_RECV_BUFFER,
-	OUR_PING_BUFFERS,
+};
+
+/* The agent sends a message back from the buffer that it came in, and receives into the other. */
+enum our_agent_buffer {
+	OUR_FIRST_BUFFER,
+	OUR_SECOND_BUFFER,
 };
 
 /* The roles, and what the agent checks: see struct our_stage. client.c, agent.c, ping.c. */

@@ -30,22 +30,25 @@ static int take_message(struct our_control *agent, struct our_echo *echo,
 	return 0;
 }
 
-/* Sends the message back from the buffer that it came in. */
+/* Sends the message back from the buffer that it came in, and receives the next in the other one. */
 static int send_back(struct our_control *agent, struct our_echo *echo)
 {
+	struct our_run *run = our_run_of(agent);
 	uint32_t buffer = (uint32_t)echo->received;
+	uint32_t other = buffer == OUR_FIRST_BUFFER ? OUR_SECOND_BUFFER : OUR_FIRST_BUFFER;
 	uint64_t now_ns = our_now_ns();
 	int ret;
 
-	ret = our_post_recv(agent, !buffer); /* ibv_post_recv: before the client can send again */
+	ret = our_post_recv(agent, other); /* ibv_post_recv: before the client can send again */
 	if (ret)
 		return ret;
-	ret = our_post_send(agent, buffer, our_run_of(agent)->data_size); /* ibv_post_send */
+	ret = our_post_send(agent, buffer, run->data_size); /* ibv_post_send */
 	if (ret)
 		return ret;
 	echo->received = OUR_PING_NO_BUFFER;
 	echo->sending = true;
-	our_count_answer(our_run_of(agent), now_ns);
+	run->message++;
+	our_note_answer(run, now_ns);
 	return 0;
 }
 

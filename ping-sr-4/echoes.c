@@ -26,7 +26,8 @@ static int start_echoes(struct our_control *agent, void *state)
 	ret = our_setup_buffers(agent, OUR_PING_BUFFERS, run->data_size, IBV_ACCESS_LOCAL_WRITE);
 	if (ret)
 		goto err_unsetup_qp;
-	ret = our_post_recv(agent, 0); /* ibv_post_recv: before the client can send */
+	/* ibv_post_recv: before the client can send */
+	ret = our_post_recv(agent, OUR_FIRST_BUFFER);
 	if (ret)
 		goto err_unsetup_buffers;
 	return 0;

@@ -26,8 +26,8 @@ struct our_agent_ops {
 
 	/*
 	 * Does what a completion requires: takes the message, answers it, and counts the answer in
-	 * the agent's run (our_count_answer). Returns 0, or an errno value, which is reported
-	 * unless it is ECONNRESET.
+	 * the agent's run (run->message, our_note_answer). Returns 0, or an errno value, which is
+	 * reported unless it is ECONNRESET.
 	 */
 	int (*react)(struct our_control *agent, void *state,
 		     const struct our_completion *completion);

@@ -96,7 +96,8 @@ int our_bare_agent(struct our_control *agent)
 	ret = our_setup_buffers(agent, OUR_PING_BUFFERS, run->data_size, IBV_ACCESS_LOCAL_WRITE);
 	if (ret)
 		goto out_unsetup_qp;
-	ret = our_post_recv(agent, 0); /* ibv_post_recv: before the client can send */
+	/* ibv_post_recv: before the client can send */
+	ret = our_post_recv(agent, OUR_FIRST_BUFFER);
 	if (ret)
 		goto out_unsetup_buffers;
 	/* ibv_modify_qp: RTR, then RTS (queue_pair.c); our line, and the client's "done" (exchange.c) */

@@ -101,8 +101,10 @@ static int our_agent_operation(struct our_control *agent, struct our_watch *watc
 		ret = our_await_message(agent, watch); /* no verb: it looks at its memory */
 		if (!ret)
 			ret = write_back(agent, watch);
-		if (!ret)
-			our_count_answer(run, our_now_ns());
+		if (!ret) {
+			run->message++;
+			our_note_answer(run, our_now_ns());
+		}
 	}
 	our_statistics_end(&run->statistics);
 	if (!ret || ret == ENODATA) /* the client has sent its count */

@@ -144,16 +144,18 @@ static int take_message(struct our_control *agent, struct our_pooled *pooled,
 /* Sends the message back from the buffer that it came in. */
 static int echo(struct our_control *agent, struct our_pooled *pooled)
 {
+	struct our_run *run = our_run_of(agent);
 	uint32_t buffer = (uint32_t)pooled->received;
 	uint64_t now_ns = our_now_ns();
 	int ret;
 
-	ret = our_post_send(agent, buffer, our_run_of(agent)->data_size);
+	ret = our_post_send(agent, buffer, run->data_size);
 	if (ret)
 		return ret;
 	pooled->received = OUR_NO_BUFFER;
 	pooled->sending = (int)buffer;
-	our_count_answer(our_run_of(agent), now_ns);
+	run->message++;
+	our_note_answer(run, now_ns);
 	return 0;
 }
 

@@ -166,14 +166,14 @@ void our_begin_answers(struct our_run *run)
 	prepare_hint(run);
 }
 
-void our_count_answer(struct our_run *run, uint64_t now_ns)
+void our_note_answer(struct our_run *run, uint64_t now_ns)
 {
 	if (run->sent_ns)
 		our_histogram_add(&run->statistics.round_trips, now_ns - run->sent_ns);
 	run->statistics.messages++;
 	run->sent_ns = now_ns;
 	our_limit_wait(run, now_ns);
-	if (++run->message == run->statistics.warm_up)
+	if (run->message == run->statistics.warm_up)
 		our_start_measuring(run);
 	our_statistics_progress(&run->statistics, now_ns);
 }

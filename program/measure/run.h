@@ -107,8 +107,11 @@ void our_stop_clock(struct our_run *run);
  */
 void our_begin_answers(struct our_run *run);
 
-/* Agent: counts a message answered at `now_ns`, and limits the wait for the next one. */
-void our_count_answer(struct our_run *run, uint64_t now_ns);
+/*
+ * Agent: a message has been answered, at `now_ns`, and run->message counts it already. Limits the
+ * wait for the next one.
+ */
+void our_note_answer(struct our_run *run, uint64_t now_ns);
 
 /*
  * Stream, at either side: prepares the statistics. If there are at most `least` messages, there

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""ping-ep-0, a program of one file: its limits on time, its units, and its text, as in the README of the stage."""
+"""ping-ep-0, which uses nothing of the suite: its limits on time, its units, and its text, as in the README of the stage."""
 
 from __future__ import annotations
 
@@ -66,13 +66,12 @@ def test_how_long_a_message_takes() -> None:
     "fault, said",
     [
         ("1:ibv_post_send:10:SIGKILL", "Connection reset by peer (104): the client has left"),
-        ("0:ibv_post_recv:3:WR_FLUSH_ERR", "Software caused connection abort (103): flushed"),
-        ("0:ibv_post_recv:3:WR_FLUSH_ERR", "Connection reset by peer (104): flushed"),
+        ("0:ibv_post_recv:3:WR_FLUSH_ERR", "wr_id 0 on QP 0x2: Work Request Flushed Error (status 5, vendor 0x0)"),
     ],
 )
 def test_no_failure_of_the_server(fault: str, said: str) -> None:
     """A client is killed between two messages, which no completion says: it looks each second. Or the connection ends, and nobody
-    knows why, or the client has left meanwhile."""
+    knows why."""
     run = one_that_says(f"server: rdma_get_recv_comp: {said}\n", "", fault)
     assert run.statuses[0] == 0 and f"server: rdma_get_recv_comp: {said}\n" in run.err, run.why()
     assert run.ms <= 3000

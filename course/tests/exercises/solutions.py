@@ -63,9 +63,9 @@ ADDED: dict[str, tuple[tuple[str, str, str], ...]] = {
         ),
         (
             "our_ping_agent",
-            "ret = our_post_recv(agent, 0); if (ret) goto out_unsetup_buffers;",
+            "ret = our_post_recv(agent, OUR_FIRST_BUFFER); if (ret) goto out_unsetup_buffers;",
             "ret = setup_pieces(agent, &pieces);\nif (ret)\n\tgoto out_unsetup_buffers;\n"
-            "ret = our_post_recv(agent, 0);\nif (ret)\n\tgoto out_unsetup_pieces;",
+            "ret = our_post_recv(agent, OUR_FIRST_BUFFER);\nif (ret)\n\tgoto out_unsetup_pieces;",
         ),
         (
             "our_ping_agent",

@@ -67,6 +67,22 @@ static bool has_only_begun(struct sim_qp *qp, struct sim_qp *peer, struct sim_re
 	return true;
 }
 
+/*
+ * A message that its receive has no room for. On RoCE the packets before the one that does not fit are
+ * in its memory (probe too-long). Returns the status of the receive.
+ */
+static enum ibv_wc_status take_what_fits(struct sim_qp *qp, struct sim_qp *peer,
+					 const struct sim_request *request,
+					 const struct sim_recv *recv)
+{
+	uint32_t arrived = 0, packet = 128u << qp->attr.path_mtu;
+
+	while (!sim_is_iwarp(qp) && sim_fits(recv, arrived + packet))
+		arrived += packet;
+	sim_scatter(sim_recv_pd(peer), recv->sge, recv->num_sge, request->data, arrived);
+	return sim_qp_traits(peer)->too_long_here;
+}
+
 void sim_take_message(struct sim_qp *qp, struct sim_qp *peer, struct sim_request *request)
 {
 	bool carries = request->opcode != IBV_WR_RDMA_WRITE_WITH_IMM;
@@ -89,7 +105,7 @@ void sim_take_message(struct sim_qp *qp, struct sim_qp *peer, struct sim_request
 		length = sim_receive(peer->object.program, request->data, length, length + 1);
 	fits = !carries || sim_fits(recv, length);
 	if (!fits)
-		status = sim_qp_traits(peer)->too_long_here;
+		status = take_what_fits(qp, peer, request, recv);
 	else if (carries &&
 		 sim_scatter(sim_recv_pd(peer), recv->sge, recv->num_sge, request->data, length))
 		status = sim_qp_traits(peer)->bad_recv_key;

@@ -134,10 +134,17 @@ static void ask_solicited(struct ends *e, int unused)
 /* A message longer than the receive that it meets. */
 static void ask_too_long(struct ends *e, int unused)
 {
+	uint32_t length = 0;
+
 	(void)unused;
+	memset(e->client.buffer, 0xaa, 8192);
+	memset(e->server.buffer, 0, 8192);
 	tell_post(&e->client, "ibv_post_send of 8192 bytes for 4096",
 		  post_send(&e->client, 8192, 0));
 	watch(e, 2000, 99);
+	while (length < 8192 && e->server.buffer[length])
+		length++;
+	told("server: %u bytes of the message are in its memory", length);
 	tell_state(&e->client);
 	tell_state(&e->server);
 }
