@@ -80,8 +80,8 @@ static int pause_before(const struct our_control *client, const struct our_recon
 }
 
 /*
- * Nothing of a connection outlives its id: librdmacm may close the device with the last one. The
- * peer is told, and its answer not awaited, as it may be dead.
+ * Nothing of the connection outlives its id, as librdmacm closes a device that was removed with the
+ * last id of it. The peer is told, and its answer is not awaited: the peer may be dead.
  */
 static void take_down(struct our_control *client)
 {
