@@ -126,9 +126,11 @@ def in_lab(job: dict[str, Any], folder: Path) -> dict[str, Any]:
     return results
 
 
-def marks_of(checks: list[Check], results: list[dict[str, Any]]) -> list[Mark]:
-    """The points of each check. The submission's own reports count only if those outside of it have seen it work."""
+def marks_of(checks: list[Check], results: list[dict[str, Any]], unwritten: list[str]) -> list[Mark]:
+    """The points of each check. The submission's own reports count only if those outside of it have seen it work. `unwritten`:
+    functions that are as in the starting file."""
     found = [check.judge(result) for check, result in zip(checks, results)]
+    found = [reason and reason + reasons.not_implemented(reason, result, unwritten) for reason, result in zip(found, results)]
     failed = {check.text: check for check, reason in zip(checks, found) if reason}
     marks = []
     for check, reason in zip(checks, found):
@@ -156,7 +158,8 @@ def grade(directory: Path, seed: int) -> tuple[Exercise, list[Mark]]:
     built = mark_of_build(found["status"], found["said"])
     if not built.points:
         return exercise, [built] + [Mark(0, check.points, check.text, "it was not built") for check in checks]
-    return exercise, [built, *marks_of(checks, [found["cases"][cases.index(check.case)] for check in checks])]
+    results = [found["cases"][cases.index(check.case)] for check in checks]
+    return exercise, [built, *marks_of(checks, results, make.unwritten(exercise, source))]
 
 
 def new_seed() -> int:

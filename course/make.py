@@ -29,6 +29,20 @@ def without_solution(exercise: Exercise, source: str) -> str:
     return source
 
 
+def unwritten(exercise: Exercise, source: str) -> list[str]:
+    """The functions of a student's file that still do nothing but return ENOSYS, as at the beginning."""
+    found = []
+    for name in (name for name in exercise.emptied if name not in exercise.words):
+        try:
+            empty = cut.empty(source, name)
+            _, first, last = cut.find(empty.split("\n"), name)
+        except (cut.NotThere, ValueError):  # it may look like anything
+            continue
+        if "return ENOSYS;" in "\n".join(empty.split("\n")[first:last]) and edit.same(source, empty):
+            found.append(name)
+    return found
+
+
 def write(exercise: Exercise, directory: Path, solved: bool = False) -> None:
     """Writes the tree; with `solved`, as the grader needs it, with the original sources."""
     trees.write(directory, exercise.stage, f" of the exercise {exercise.name}. You write {exercise.file}")
