@@ -45,10 +45,11 @@ sim: ## DIR=mine ROLE=client TESTS=odd: run tests over the simulated device that
 	@python3 -B -m course.make_sim "$(DIR)" "$(ROLE)" "$(TESTS)"
 
 # Built once, and not by each grading.
-grade-all: ## DIR=submissions: grade all folders and zips in it, or of a zip (CSV=file: if it is there, go on with it; SECONDS=1200: limit for each; SEED=1: see course/grading.md)
+grade-all: ## DIR=submissions: grade all folders and zips in it, or of a zip (CSV=file: if it is there, go on with it; JOBS=2: at a time; EXERCISE=verify: what is due; VARIANTS=1; SECONDS=1200: limit for each; SEED=1: see course/grading.md)
 	$(call needs,DIR)
 	$(call ready,build lab tests,course-build)
-	@python3 -B -m course.grade_all "$(DIR)" $(call option,CSV,csv) $(call option,SECONDS,seconds) $(call option,SEED,seed)
+	@python3 -B -m course.grade_all "$(DIR)" $(call option,CSV,csv) $(call option,SECONDS,seconds) $(call option,SEED,seed) \
+		$(call option,JOBS,jobs) $(call option,EXERCISE,exercise) $(if $(VARIANTS),--variants)
 
 students: ## DIR=public: write the project without the notes, solutions and written test that a lecturer keeps
 	$(call needs,DIR)
