@@ -51,6 +51,10 @@ grade-all: ## DIR=submissions: grade all folders and zips in it, or of a zip (CS
 	@python3 -B -m course.grade_all "$(DIR)" $(call option,CSV,csv) $(call option,SECONDS,seconds) $(call option,SEED,seed) \
 		$(call option,JOBS,jobs) $(call option,EXERCISE,exercise) $(if $(VARIANTS),--variants)
 
+similar: ## DIR=submissions: which hand-ins of a class have much in common (LEAST=60: percent; course/grading.md)
+	$(call needs,DIR)
+	@python3 -B -m course.similar "$(DIR)" $(call option,LEAST,least)
+
 students: ## DIR=public: write the project without the notes, solutions and written test that a lecturer keeps
 	$(call needs,DIR)
 	@python3 -B -m course.students "$(DIR)"
