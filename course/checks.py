@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from random import Random
 
-from . import judges, kernel, pieces
+from . import judges, kernel, pieces, variants
 from .cases import ITSELF, KERNEL, PARTNER, Check, alone, case, draw_count, innocent, key, messages, over_sim, side
 
 
@@ -47,16 +47,16 @@ def echoed(points: int, transport: str, count: int, size: int) -> Check:
     return replace(run, text=f"server, {transport}: {count} messages of {size} bytes")
 
 
-def header(chance: Random) -> list[Check]:
+def header(chance: Random, length: int = 16) -> list[Check]:
     """Messages with a payload, and messages that are only a header."""
-    count, length = draw_count(chance), 16
+    count = draw_count(chance)
     large = echoed(5, "RoCE", count, chance.randrange(100, 2049))
     text = "server, RoCE: each send is gathered from two regions"
     return [
         large,
         Check(25, text, large.case, pieces.gathered(length, count), KERNEL, key=True),
         Check(10, "server: each receive is scattered", large.case, pieces.scattered(length, count)),
-        echoed(10, "iWARP", draw_count(chance), chance.randrange(17, 64)),
+        echoed(10, "iWARP", draw_count(chance), chance.randrange(length + 1, 64)),
         *(replace(echoed(5, "RoCE", draw_count(chance), size), needs=text) for size in (1, chance.randrange(2, length), length)),
         replace(echoed(20, "iWARP", draw_count(chance), chance.randrange(1, length)), needs=text),
         innocent(5, "server", large),
@@ -290,14 +290,17 @@ def statistics(chance: Random) -> list[Check]:
     return checks
 
 
-def bare(chance: Random) -> list[Check]:
-    """Both roles. RoCE only: on iWARP a connection needs the connection manager (CM)."""
+def bare(chance: Random, timeout: int = 0, retries: int = 0) -> list[Check]:
+    """Both roles. RoCE only: on iWARP a connection needs the connection manager (CM). With a variant, 20 points
+    of the client's are for its numbers, which only its trace has."""
     of_client, of_server = draw_count(chance), draw_count(chance)
-    client = key(messages(20, "client", "RoCE", "ping-rc-0", of_client, partners=("-c", str(of_client))))
+    client = key(messages(5 if timeout else 20, "client", "RoCE", "ping-rc-0", of_client, partners=("-c", str(of_client))))
+    tries = variants.tries("client", timeout, retries)
     return [
         client,
+        *[Check(20, "client: how long and how often it tries", client.case, tries)] * bool(timeout),
         messages(20, "server", "RoCE", "ping-rc-0", of_server, "-c", str(of_server)),
-        innocent(10, "client", client),
+        innocent(5 if timeout else 10, "client", client),
         over_sim(5, "ping-rc-0", "client", "orderings"),
         over_sim(5, "ping-rc-0", "server", "orderings"),
         over_sim(15, "ping-rc-0", "client", "calls"),
@@ -315,7 +318,7 @@ def private_data(chance: Random) -> list[Check]:
     return checks + [over_sim(15, "ping-sr-1", "client", "calls"), over_sim(35, "ping-sr-1", "server", "odd")]
 
 
-CHECKS: dict[str, Callable[[Random], list[Check]]] = {
+CHECKS: dict[str, Callable[..., list[Check]]] = {
     "ping-sr-2e": ping_sr_2e,
     "header": header,
     "signaling": signaling,

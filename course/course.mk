@@ -25,19 +25,19 @@ course-build: $(PROGRAMS) $(PARTNERS) $(BUILD)/course/enter $(BUILD)/tests/peer 
 needs = $(foreach one,$(1),$(if $($(one)),,$(error Say $(one)=..., as make help shows)))
 option = $(if $($(1)),--$(2) "$($(1))")
 
-exercise: ## NAME=ping-sr-2e DIR=mine: write the starting tree of an exercise (course/exercises/README.md lists them)
+exercise: ## NAME=ping-sr-2e DIR=mine: write the starting tree of an exercise (course/exercises/README.md lists them; STUDENT=ada: with a variant)
 	$(call needs,NAME DIR)
 	$(call ready,build)
-	@python3 -B -m course.make "$(NAME)" "$(DIR)"
+	@python3 -B -m course.make "$(NAME)" "$(DIR)" $(call option,STUDENT,student)
 
 # GRADESCOPE=results.json and CLASSROOM=$GITHUB_OUTPUT: the points for other programs (course/grading.md).
 POINTS = $(call option,GRADESCOPE,gradescope) $(call option,CLASSROOM,classroom)
-grade: ## DIR=mine: grade a solution (JSON=file: also as JSON; SEED=1: draw the same counts and sizes again)
+grade: ## DIR=mine: grade a solution (JSON=file: also as JSON; SEED=1: draw the same counts and sizes again; STUDENT=ada: with a variant)
 	$(call needs,DIR)
 	@tools/packages --install build lab tests
 	@python3 -B -m course.grade --fit "$(DIR)" $(POINTS)
 	$(call ready,,course-build)
-	@python3 -B -m course.grade "$(DIR)" $(call option,JSON,json) $(call option,SEED,seed) $(POINTS)
+	@python3 -B -m course.grade "$(DIR)" $(call option,JSON,json) $(call option,SEED,seed) $(call option,STUDENT,student) $(POINTS)
 
 sim: ## DIR=mine ROLE=client TESTS=odd: run tests over the simulated device that make grade names, on this machine
 	$(call needs,DIR ROLE TESTS)
@@ -45,10 +45,15 @@ sim: ## DIR=mine ROLE=client TESTS=odd: run tests over the simulated device that
 	@python3 -B -m course.make_sim "$(DIR)" "$(ROLE)" "$(TESTS)"
 
 # Built once, and not by each grading.
-grade-all: ## DIR=submissions: grade all folders and zips in it, or of a zip (CSV=file: if it is there, go on with it; SECONDS=1200: limit for each; SEED=1: see course/grading.md)
+grade-all: ## DIR=submissions: grade all folders and zips in it, or of a zip (CSV=file: if it is there, go on with it; JOBS=2: at a time; EXERCISE=verify: what is due; VARIANTS=1; SECONDS=1200: limit for each; SEED=1: see course/grading.md)
 	$(call needs,DIR)
 	$(call ready,build lab tests,course-build)
-	@python3 -B -m course.grade_all "$(DIR)" $(call option,CSV,csv) $(call option,SECONDS,seconds) $(call option,SEED,seed)
+	@python3 -B -m course.grade_all "$(DIR)" $(call option,CSV,csv) $(call option,SECONDS,seconds) $(call option,SEED,seed) \
+		$(call option,JOBS,jobs) $(call option,EXERCISE,exercise) $(if $(VARIANTS),--variants)
+
+similar: ## DIR=submissions: which hand-ins of a class have much in common (LEAST=60: percent; course/grading.md)
+	$(call needs,DIR)
+	@python3 -B -m course.similar "$(DIR)" $(call option,LEAST,least)
 
 students: ## DIR=public: write the project without the notes, solutions and written test that a lecturer keeps
 	$(call needs,DIR)

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from . import formats, make, reasons, temporary, trees
+from . import formats, make, reasons, temporary, trees, variants
 from .cases import ITSELF, PARTNER, Check
 from .checks import CHECKS
 from .exercises import EXERCISES, TOP, Exercise
@@ -126,9 +126,11 @@ def in_lab(job: dict[str, Any], folder: Path) -> dict[str, Any]:
     return results
 
 
-def marks_of(checks: list[Check], results: list[dict[str, Any]]) -> list[Mark]:
-    """The points of each check. The submission's own reports count only if those outside of it have seen it work."""
+def marks_of(checks: list[Check], results: list[dict[str, Any]], unwritten: list[str]) -> list[Mark]:
+    """The points of each check. The submission's own reports count only if those outside of it have seen it work. `unwritten`:
+    functions that are as in the starting file."""
     found = [check.judge(result) for check, result in zip(checks, results)]
+    found = [reason and reason + reasons.not_implemented(reason, result, unwritten) for reason, result in zip(found, results)]
     failed = {check.text: check for check, reason in zip(checks, found) if reason}
     marks = []
     for check, reason in zip(checks, found):
@@ -139,11 +141,11 @@ def marks_of(checks: list[Check], results: list[dict[str, Any]]) -> list[Mark]:
     return marks
 
 
-def grade(directory: Path, seed: int) -> tuple[Exercise, list[Mark]]:
-    """The marks of a submission, with what is drawn from the seed."""
+def grade(directory: Path, seed: int, student: str = "") -> tuple[Exercise, list[Mark]]:
+    """The marks of a submission, with what is drawn from the seed, and of the student's variant."""
     exercise, source = submitted(directory)
     chance = random.Random(seed)
-    checks = CHECKS[exercise.name](chance)
+    checks = CHECKS[exercise.name](chance, **variants.of(exercise.name, student))
     cases: list[dict[str, Any]] = []
     for check in checks:
         if check.case not in cases:
@@ -156,7 +158,8 @@ def grade(directory: Path, seed: int) -> tuple[Exercise, list[Mark]]:
     built = mark_of_build(found["status"], found["said"])
     if not built.points:
         return exercise, [built] + [Mark(0, check.points, check.text, "it was not built") for check in checks]
-    return exercise, [built, *marks_of(checks, [found["cases"][cases.index(check.case)] for check in checks])]
+    results = [found["cases"][cases.index(check.case)] for check in checks]
+    return exercise, [built, *marks_of(checks, results, make.unwritten(exercise, source))]
 
 
 def new_seed() -> int:
@@ -192,6 +195,7 @@ def main() -> int:
     parser.add_argument("--gradescope", type=Path, metavar="FILE", help="write it as the results.json of Gradescope")
     parser.add_argument("--classroom", type=Path, metavar="FILE", help="append a step's result for GitHub Classroom")
     parser.add_argument("--seed", type=int, default=new_seed(), help="draw counts, sizes and the like from it")
+    parser.add_argument("--student", default="", help="expect the variant of this student")
     parser.add_argument("--fit", action="store_true", help="say whether there is something to grade, and no more")
     options = parser.parse_args()
     temporary.leave_on_signals()
@@ -199,7 +203,7 @@ def main() -> int:
         if options.fit:
             submitted(options.directory)
             return 0
-        exercise, marks = grade(options.directory, options.seed)
+        exercise, marks = grade(options.directory, options.seed, options.student)
     except Unfit as unfit:
         reason = reasons.printable(str(unfit))
         print(f"make grade: {reason}", file=sys.stderr)

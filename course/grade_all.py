@@ -2,57 +2,48 @@
 """Grades a class: each folder or zip in DIR is one student's submission, or holds several (hand_ins.py).
 
 Place: `make grade-all DIR=...` calls it. Contract: writes a line of CSV for each submission as soon as it is graded,
-also for one that cannot be graded; ends a submission that takes longer than the limit. Goes on with a table that is there:
-grades only what has no points in it. Last, it prints the median of the hours that students say they took, which are not
-checked. Exit status: 0 all were graded; 1 the grader failed for some, or ran out of time; 2 there is nothing to grade.
+also for one that cannot be graded; ends a submission that takes longer than the limit. Goes on with a table that is there
+(grades.py). One that was late beside others is graded once more, alone: nobody loses points because of another's program. Last,
+it prints the median of the hours that students say they took, which are not checked.
+Exit status: 0 all were graded; 1 the grader failed for some, or ran out of time; 2 there is nothing to grade.
 """
 
 import argparse
 import csv
+import hashlib
 import json
 import os
 import re
 import statistics
 import sys
 import time
-from dataclasses import astuple, dataclass, fields
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import astuple, dataclass, replace
+from datetime import datetime
 from pathlib import Path
 
 from . import temporary
-from .grade import new_seed, own_file
-from .hand_ins import HandIn, Refused, hand_ins
+from .exercises import EXERCISES
+from .grade import Unfit, own_file, submitted
+from .grades import Row, Unusable, graded, opened, plain, plain_name, seed_of, version
+from .hand_ins import HandIn, Refused, hand_ins, student
 from .reasons import printable
 
-FORMULA = re.compile(r"(^|[;\t])(?=\s*['=+\-@\uff1d\uff0b\uff0d\uff20])")  # a spreadsheet may take ; for the end of a cell
 SAID_HOURS = re.compile(r"mark: (\d{1,3}(?:[.,]\d{1,3})?)(?!\d)")
+LATE = re.compile(r"still running after|did not end in time|was not graded within")
 
 
-@dataclass
-class Row:
-    """What is known of a submission."""
+@dataclass(frozen=True)
+class How:
+    """The same for all submissions."""
 
-    submission: str
-    exercise: str
-    points: str
-    of: str
-    seconds: str
-    seed: str
-    hours: str  # that the student says it took; empty if it does not say
-    lost: str  # where points were lost, or why there are no points
-
-
-class Unusable(Exception):
-    """The table cannot be continued."""
-
-
-def plain(text: str) -> str:
-    """The text in a form that no spreadsheet evaluates as a formula, and no terminal obeys."""
-    return FORMULA.sub(r"\1'", printable(" ".join(text.split())[:1000]))
-
-
-def plain_name(name: str) -> str:
-    """The same of the path of a submission. Two paths never have the same."""
-    return FORMULA.sub(r"\1'", printable(name.replace("\\", "\\\\")))
+    seed: int
+    limit_s: float
+    jobs: int
+    expected: str  # the exercise, or empty: any
+    version: str  # of the grader
+    variants: bool  # by the names of the students
 
 
 def hours(tree: Path) -> str:
@@ -71,56 +62,86 @@ def hours_of_all(rows: list[Row]) -> list[str]:
     return [f"{name}: {statistics.median(found):g} hours, the median of {len(found)}" for name, found in sorted(said.items())]
 
 
-def grade(one: HandIn, limit_s: float, seed: int) -> tuple[Row, bool]:
+def begun(one: HandIn, how: How) -> Row:
+    """What is known of a submission before it is graded."""
+    row = Row(plain_name(one.name), of="100", expected=how.expected, grader=how.version, seed=str(how.seed), lost=plain(one.reason))
+    try:
+        exercise, source = submitted(one.tree) if one.tree else (None, "")
+    except (Unfit, OSError) as unfit:
+        where = printable(str(one.tree))  # it may be a folder that is removed
+        row.lost = plain(str(unfit).replace(where, printable(one.name)))
+    else:
+        if one.tree and exercise:
+            file = one.tree / exercise.file
+            row.exercise, row.hours, row.hash = exercise.name, hours(one.tree), hashlib.sha256(file.read_bytes()).hexdigest()[:16]
+            row.handed_in = datetime.fromtimestamp(file.stat().st_mtime).isoformat(" ", "seconds")
+            if how.expected not in ("", row.exercise):
+                row.lost = f"it is of the exercise {row.exercise}; expected: {how.expected}"
+    row.points = "0" if row.lost else ""
+    return row
+
+
+def grade(one: HandIn, row: Row, how: How) -> tuple[Row, bool]:
     """The row of a submission, and whether the grader succeeded."""
-    row = Row(plain_name(one.name), "", "0", "100", "0", str(seed), "", plain(one.reason))
-    if not one.tree:
+    if row.lost or not one.tree:
         return row, True
-    with temporary.folder() as folder:
-        result = folder / "points.json"
-        begun = time.monotonic()
-        command = [sys.executable, "-B", "-m", "course.grade", str(one.tree.absolute()), "--json", str(result), "--seed", str(seed)]
-        status, said = temporary.run(command, limit_s)
-        row.seconds, row.hours = f"{time.monotonic() - begun:.0f}", hours(one.tree)
-        if status is None:
-            row.points, row.lost = "", f"it was not graded within {limit_s:g} s"
-        elif status == 2:
-            where = printable(str(one.tree.absolute()))  # it may be a folder that is removed
-            row.lost = plain(said.removeprefix("make grade: ").replace(where, printable(one.name)))
-        elif status or not result.exists():
-            row.points, row.lost = "", plain(f"the grader failed: {said[-300:]}")
-        else:
-            marks = json.loads(result.read_text())
-            row.exercise, row.points, row.of = marks["exercise"], str(marks["points"]), str(marks["of"])
-            lost = [f"{check['text']}: {check['reason']}" for check in marks["checks"] if check["reason"]]
-            row.lost = plain("; ".join(lost))
-        return row, status in (0, 2)
+    row, since = replace(row), time.monotonic()
+    try:
+        with temporary.folder() as folder:
+            result = folder / "points.json"
+            command = [sys.executable, "-B", "-m", "course.grade", str(one.tree.absolute()), "--json", str(result), "--seed", row.seed]
+            status, said = temporary.run(command + ["--student", student(one.name)] * how.variants, how.limit_s)
+            row.seconds = f"{time.monotonic() - since:.0f}"
+            if status is None:
+                row.lost = f"it was not graded within {how.limit_s:g} s"
+            elif status or not result.exists():
+                row.lost = plain(f"the grader failed: {said[-300:]}")
+            else:
+                marks = json.loads(result.read_text())
+                row.points, row.of = str(marks["points"]), str(marks["of"])
+                row.lost = plain("; ".join(f"{check['text']}: {check['reason']}" for check in marks["checks"] if check["reason"]))
+    except Exception as why:  # one submission never costs another's grade
+        row.points, row.lost = "", plain(f"the grader failed: {why!r}")
+    return row, bool(row.points)
 
 
-def graded(table: Path) -> list[Row]:
-    """The rows of a table that have points. A last row that is not whole was being written when a grader was killed."""
-    names = [field.name for field in fields(Row)]
-    with table.open(newline="", encoding="utf-8-sig", errors="replace") as file:
-        first, *rows = list(csv.reader(file)) or [names]
-    if first != names:
-        raise Unusable(f"{table} has other columns than {','.join(names)}")
-    return [row for row in (Row(*cells) for cells in rows if len(cells) == len(names)) if row.points]
+def graded_at_once(todo: list[tuple[HandIn, Row]], how: How) -> Iterator[tuple[Row, bool]]:
+    """Grades several at a time. Those that were late come last, alone."""
+    late = []
+    with ThreadPoolExecutor(how.jobs) as pool:
+        try:
+            running = {pool.submit(grade, one, row, how): (one, row) for one, row in todo}
+            for future in as_completed(running):
+                row, done = future.result()
+                if how.jobs > 1 and LATE.search(row.lost):
+                    late.append(running[future])
+                else:
+                    yield row, done
+        except BaseException:  # a signal
+            pool.shutdown(wait=False, cancel_futures=True)
+            temporary.stop()
+            raise
+    for one, row in late:
+        yield grade(one, row, how)
 
 
-def seed_of(rows: list[Row], asked: int | None) -> int:
-    """The seed of a table with these rows. All submissions have the same."""
-    seeds = {row.seed for row in rows} or {str(asked or new_seed())}
-    if len(seeds) > 1 or (asked and seeds != {str(asked)}):
-        raise Unusable(f"the table has the seeds {', '.join(sorted(seeds))}, and all submissions get the same: write another CSV")
-    return int(seeds.pop())
-
-
-def write_table(path: Path, rows: list[Row]) -> None:
-    """Writes the head and these rows, all or nothing."""
-    new = path.with_name(path.name + ".new")
-    with new.open("w", newline="", encoding="utf-8") as out:
-        csv.writer(out).writerows([[field.name for field in fields(Row)], *map(astuple, rows)])
-    new.replace(path)
+def grade_all(every: list[HandIn], rows: list[Row], table: Path | None, how: How) -> int:
+    """Grades those that have no row yet. Returns the exit status."""
+    todo = [(one, begun(one, how)) for one in every]
+    rows = [row for row in rows if any(row.same(new) for _, new in todo)]
+    todo = [(one, new) for one, new in todo if not any(row.same(new) for row in rows)]
+    good = True
+    with opened(table, rows) as out:
+        for row, done in graded_at_once(todo, how):
+            good = good and done
+            rows.append(row)
+            csv.writer(out).writerow(astuple(row))
+            out.flush()
+            if table:
+                print(f"{row.points or '-':>4} of {row.of}  {row.submission}  {row.exercise}", flush=True)
+    for line in hours_of_all(rows) if table else []:
+        print(line)
+    return 0 if good else 1
 
 
 def main() -> int:
@@ -130,42 +151,20 @@ def main() -> int:
     parser.add_argument("--csv", type=Path, metavar="FILE", help="if it is there, go on with it")
     parser.add_argument("--seconds", type=float, default=1200, help="for each submission")
     parser.add_argument("--seed", type=int, help="the same for all submissions")
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), help="how many are graded at a time")
+    parser.add_argument("--exercise", choices=EXERCISES, help="what is due: another one gets no points")
+    parser.add_argument("--variants", action="store_true", help="each student has a variant, by the name of the folder or zip")
     options = parser.parse_args()
     temporary.leave_on_signals()
     try:
         rows = graded(options.csv) if options.csv and options.csv.exists() else []
         seed = seed_of(rows, options.seed)
+        how = How(seed, options.seconds, max(1, options.jobs), options.exercise or "", version(), options.variants)
         with temporary.folder() as folder:
-            every = hand_ins(options.directory, folder)
-            return grade_all(every, rows, options.csv, options.seconds, seed)
+            return grade_all(hand_ins(options.directory, folder), rows, options.csv, how)
     except (Refused, Unusable) as why:
         print(f"make grade-all: {printable(str(why))}", file=sys.stderr)
         return 2
-
-
-def grade_all(every: list[HandIn], rows: list[Row], table: Path | None, limit_s: float, seed: int) -> int:
-    """Grades those that have no row yet. Returns the exit status."""
-    good, known = True, {row.submission for row in rows}
-    if table:
-        write_table(table, rows)
-    with table.open("a", newline="", encoding="utf-8") if table else open(os.dup(1), "w", encoding="utf-8") as out:
-        writer = csv.writer(out)
-        if not table:
-            writer.writerow([field.name for field in fields(Row)])
-        for one in (one for one in every if plain_name(one.name) not in known):
-            try:
-                row, done = grade(one, limit_s, seed)
-            except Exception as why:  # one submission never costs another's grade
-                row, done = Row(plain_name(one.name), "", "", "100", "", str(seed), "", plain(f"the grader failed: {why!r}")), False
-            good = good and done
-            rows.append(row)
-            writer.writerow(astuple(row))
-            out.flush()
-            if table:
-                print(f"{row.points or '-':>4} of {row.of}  {row.submission}  {row.exercise}", flush=True)
-    for line in hours_of_all(rows) if table else []:
-        print(line)
-    return 0 if good else 1
 
 
 if __name__ == "__main__":

@@ -6,11 +6,10 @@ solution. The directory must not exist yet.
 """
 
 import argparse
-import shutil
 import sys
 from pathlib import Path
 
-from . import cut, edit, trees
+from . import cut, edit, trees, variants
 from .exercises import EXERCISES, TOP, Exercise
 
 HOURS = """How many hours did this exercise take you, reading included? A number, in place of the question mark: ?
@@ -29,13 +28,27 @@ def without_solution(exercise: Exercise, source: str) -> str:
     return source
 
 
-def write(exercise: Exercise, directory: Path, solved: bool = False) -> None:
-    """Writes the tree; with `solved`, as the grader needs it, with the original sources."""
+def unwritten(exercise: Exercise, source: str) -> list[str]:
+    """The functions of a student's file that still do nothing but return ENOSYS, as at the beginning."""
+    found = []
+    for name in (name for name in exercise.emptied if name not in exercise.words):
+        try:
+            empty = cut.empty(source, name)
+            _, first, last = cut.find(empty.split("\n"), name)
+        except (cut.NotThere, ValueError):  # it may look like anything
+            continue
+        if "return ENOSYS;" in "\n".join(empty.split("\n")[first:last]) and edit.same(source, empty):
+            found.append(name)
+    return found
+
+
+def write(exercise: Exercise, directory: Path, solved: bool = False, student: str = "") -> None:
+    """Writes the tree; with `solved`, as the grader needs it, with the original sources. The sheet has the student's variant."""
     trees.write(directory, exercise.stage, f" of the exercise {exercise.name}. You write {exercise.file}")
     if not solved:
         source = (TOP / exercise.file).read_text()
         (directory / exercise.file).write_text(without_solution(exercise, source))
-    shutil.copyfile(exercise.task, directory / "README.md")
+    (directory / "README.md").write_text(exercise.task.read_text() + variants.task(exercise.name, student))
     (directory / "EXERCISE").write_text(exercise.name + "\n")
     (directory / "HOURS").write_text(HOURS)
 
@@ -45,11 +58,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="make exercise", description="Writes the starting tree of an exercise.")
     parser.add_argument("name", choices=sorted(EXERCISES))
     parser.add_argument("directory", type=Path)
+    parser.add_argument("--student", default="", help="write the variant of this student")
     options = parser.parse_args()
     if options.directory.exists():
         print(f"make exercise: {options.directory} exists already: choose another DIR", file=sys.stderr)
         return 2
-    write(EXERCISES[options.name], options.directory)
+    write(EXERCISES[options.name], options.directory, student=options.student)
     exercise = EXERCISES[options.name]
     print(f"{options.directory}: read README.md, write {exercise.file}, build with make")
     return 0

@@ -25,10 +25,8 @@ import verbs_sim  # noqa: E402
 from verbs_sim import ADDRESS, OF_ITS_OWN, TOP, Lost, Run, calls_of, chosen, nth  # noqa: E402
 
 SIDES = {"server": 0, "client": 1}  # places among the programs of a run
-SEEDS = 25  # for each kind of device
-MESSAGES, FEW = 30, 2
+FEW = 2  # messages of a run in which something fails
 MOST_MS = 1000  # simulated; a program that sleeps although there is something to do takes seconds
-OFTEN = 3  # so often a call fails that is made again and again
 MOST_NAMED = 3  # calls in the report of one that failed
 FALLIBLE = "ibv_(alloc|create|post|reg)|rdma_(accept|bind|connect|create|listen|resolve)"  # it fails if it is told to
 ENDS = 12  # moments at which the other side is killed, or this one is told to stop
@@ -53,12 +51,27 @@ def simulate(programs: list[list[str]], *options: str) -> Run:
 
 
 @dataclass(frozen=True)
+class Effort:
+    """How much is tried."""
+
+    seeds: int  # for each kind of device
+    messages: int  # at least, of a run in which nothing fails
+    often: int  # a call that is made again and again fails that many times
+    on_each: bool  # it fails on each kind of device, and not on one after the other
+
+
+WHOLE = Effort(25, 30, 3, True)
+IN_LAB = Effort(8, 12, 2, False)  # an emulated machine takes a hundred times as long as this one: seconds for a run
+
+
+@dataclass(frozen=True)
 class Pair:
     """A server and its clients, one of which is the student's."""
 
     stage: str
     role: str
     program: tuple[str, ...] = ()  # the student's, and how it is started
+    effort: Effort = WHOLE
 
     @property
     def side(self) -> int:
@@ -112,31 +125,35 @@ def counted(run: Run, role: str, count: int) -> list[bool]:
 def orderings(pair: Pair) -> Iterator[str]:
     """All messages of two clients or more arrive in time, whatever the order of events."""
     partner = "agent" if pair.role == "client" else "client"
-    for seed in range(1, SEEDS + 1):
+    for seed in range(1, pair.effort.seeds + 1):
+        count = pair.effort.messages + seed
         clients = 8 if pair.stage == "ping-srq-4" else 2
         for device in pair.devices:
             more = ["--immediate"] if pair.stage == "ping-rdma-3" and not device and seed % 2 else []
             pool, buffers = "--pool 16" * (clients > 2), f"-b {1 + seed % 7}" * (pair.stage in STREAMS)
-            programs = pair.programs(MESSAGES + seed, *more, of_server=pool, of_clients=buffers, clients=clients)
+            programs = pair.programs(count, *more, of_server=pool, of_clients=buffers, clients=clients)
             run = simulate(programs, *device, "--strict", "--seed", str(seed))
             reason = ended_badly(run, pair.side, {0})
             if not reason and run.told:
                 reason = f"program {run.told[0]} had to be told to stop: it waited forever"
             if not reason and run.ms > MOST_MS:
                 reason = f"they took {run.ms:.0f} ms: somebody slept although there was something to do"
-            if not reason and counted(run, partner, MESSAGES + seed) != [True] * clients:
-                reason = f"our {partner} did not count {MESSAGES + seed} messages"
+            if not reason and counted(run, partner, count) != [True] * clients:
+                reason = f"our {partner} did not count {count} messages"
             yield told(reason, run) if reason else ""
 
 
 def sweep(pair: Pair) -> Iterator[str]:
     """Each call fails once: the program ends with 0 or 1, and names the call if that was the end. So does a completion."""
     side = pair.side
-    for device in pair.devices:
+    for place, device in enumerate(pair.devices):
         programs = pair.programs(FEW)
         calls = calls_of(programs, side, *device, run=simulate)
         sends = [number for number, call in enumerate(calls, 1) if call == "ibv_post_send"][:FEW] if side else []
-        for number, how in [*((number, "") for number in chosen(calls, OFTEN)), *((number, ":RETRY_EXC_ERR") for number in sends)]:
+        numbers = chosen(calls, pair.effort.often)
+        if not pair.effort.on_each:
+            numbers = numbers[place :: len(pair.devices)]
+        for number, how in [*((number, "") for number in numbers), *((number, ":RETRY_EXC_ERR") for number in sends)]:
             run = simulate(programs, *device, "--fail", f"{side}:{nth(calls, number)}{how}")
             reason = ended_badly(run, side, {0, 1} if run.fault else {0})
             if not reason and not run.fault and re.match(FALLIBLE, calls[number - 1]):
@@ -234,7 +251,7 @@ def calls_(pair: Pair) -> Iterator[str]:
     """What the program tells the libraries, as verbs-trace sees it."""
     side = pair.side
     for device in pair.devices:
-        run, every = traced(pair.programs(MESSAGES), *device, "--strict")
+        run, every = traced(pair.programs(pair.effort.messages), *device, "--strict")
         reason = ended_badly(run, side, {0}) or next(wrong_calls(every[side], every[1 - side]), "")
         yield told(reason, run) if reason else ""
 
@@ -242,11 +259,11 @@ def calls_(pair: Pair) -> Iterator[str]:
 TESTS = {"calls": calls_, "orderings": orderings, "sweep": sweep, "odd": odd, "ends": ends}
 
 
-def check(stage: str, role: str, tests: str, *program: str) -> tuple[int, str]:
+def check(stage: str, role: str, tests: str, *program: str, effort: Effort = WHOLE) -> tuple[int, str]:
     """Returns how many runs were as they should be, and the reason why the next one was not, or empty."""
     number = 0
     try:
-        for number, reason in enumerate(TESTS[tests](Pair(stage, role, program)), 1):
+        for number, reason in enumerate(TESTS[tests](Pair(stage, role, program, effort)), 1):
             if reason:
                 return number - 1, " ".join(reason.split())
     except (Lost, ValueError, LookupError) as odd_end:
@@ -257,7 +274,7 @@ def check(stage: str, role: str, tests: str, *program: str) -> tuple[int, str]:
 def main() -> int:
     """Returns the exit status."""
     stage, role, program, tests = sys.argv[1:]
-    number, reason = check(stage, role, tests, *ENTER, program)
+    number, reason = check(stage, role, tests, *ENTER, program, effort=IN_LAB)
     print(f"not ok: {reason}" if reason else f"ok: {number} runs")
     return int(bool(reason))
 

@@ -5,6 +5,9 @@ Place: used by judges.py and grade.py. Contract: a reason is about the submissio
 its partner did then. In a command, DIR is the submission's folder.
 """
 
+import errno
+import os
+import re
 import shlex
 import signal
 from typing import Any
@@ -51,6 +54,19 @@ def ended_with(result: Result, own: str, partner: str, expected: str) -> str:
         return f"your {own} exited with status 0 while our {partner} still waited for it; expected: {expected}"
     return f"your {own} exited with status 0, but our {partner} {did(result[partner])}; expected: {expected}; " \
            f"our {partner}: {last_words(result[partner])}"  # fmt: skip
+
+
+def not_implemented(reason: str, result: Result, unwritten: list[str]) -> str:
+    """What to add to a reason if a program of the submission failed because something answered ENOSYS. The first functions of the
+    starting file do, without a word. `unwritten`: those that are as they were."""
+    role = re.search(r"\byour (client|server)\b", reason)
+    if not role:
+        return ""
+    if unwritten:
+        return f"; your own {role[1]} answered ENOSYS: as in the starting file, nothing else is in {', '.join(unwritten)}"
+    said = result.get(role[1], result.get("client", {})).get("err", "") + reason
+    gone = f"; your own {role[1]} answered ENOSYS: it made a call that there is not in this lab"
+    return gone if os.strerror(errno.ENOSYS) in said else ""
 
 
 def _words(side: Result, traced: bool) -> str:

@@ -23,6 +23,7 @@ PRIVATE = (
     "course/tests/exercises/attacks/*",
     "course/tests/exercises/forgery.c",
     "course/tests/exercises/in_jail.py",
+    "course/tests/exercises/test_similar.py",
     "course/tests/exercises/test_solutions.py",
     "course/tests/graded/*",
     "course/tests/mine/*",

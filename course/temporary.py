@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +23,8 @@ from .exercises import TOP
 SCRATCH = TOP / "build/grading"
 GRACE_S = 20  # seconds that the lab needs to end its machine
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+_running: set[subprocess.Popen[str]] = set()  # by all threads
+_stopped = threading.Event()
 
 
 def _leave(number: int, _: FrameType | None) -> None:
@@ -81,10 +84,13 @@ def folder(scratch: Path = SCRATCH) -> Iterator[Path]:
 
 def run(command: list[str], limit_s: float) -> tuple[int | None, str]:
     """Runs a command in a process group of its own, which ends with this process. Returns its exit status (None if it was
-    late), and stdout and stderr."""
+    late), and stdout and stderr. Any thread may call it; its commands end with the thread."""
     process = subprocess.Popen(["setpriv", "--pdeathsig", "TERM", *command], cwd=TOP, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True)  # fmt: skip
+    _running.add(process)
     try:
+        if _stopped.is_set():
+            return None, ""
         said = process.communicate(timeout=limit_s)[0]
         return process.returncode, said
     except subprocess.TimeoutExpired:
@@ -92,6 +98,15 @@ def run(command: list[str], limit_s: float) -> tuple[int | None, str]:
     finally:
         if process.poll() is None:
             _end(process)
+        _running.discard(process)
+
+
+def stop() -> None:
+    """Ends the commands of all threads, and those that they would start next."""
+    _stopped.set()
+    for process in [*_running]:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGTERM)
 
 
 def _end(process: subprocess.Popen[str]) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from course import edit
+from course import edit, variants
 from course.exercises import Exercise
 
 TOP = Path(__file__).resolve().parents[3]
@@ -95,6 +95,7 @@ class Solution:
     most: int
     reason: str = ""  # a word of some reason
     lazy: bool = False  # it does the easy part of the task
+    student: str = ""  # whose variant is due
 
 
 def swap(old: str, new: str) -> Callable[[str], str]:
@@ -139,6 +140,7 @@ EDITS = """	FILE *file = fopen("{top}/course/judges.py", "a");
 	if (file)
 		fputs("\\n# broken into\\n", file);
 	file = fopen("/work/client", "w");"""
+ADA = variants.of("header", "ada")
 OTHER_FILE = f'#include "{TOP}/ping-sr-2e/cm_events.c"\n'  # it is there, but in no jail
 
 SOLUTIONS = [
@@ -159,6 +161,8 @@ SOLUTIONS = [
     Solution("ping-sr-2e", "does not compile", lambda source: source + "int x = ;\n", 0, 0, "does not compile"),
     Solution("ping-sr-2e", "is the right one, and edits the grader", before_main(EDITS.replace("{top}", str(TOP))), 90, 100),
     Solution("header", "right", same, 100, 100),
+    Solution("header", "ada's own", swap("HEADER 16u", f"HEADER {ADA['length']}u"), 100, 100, student="ada"),
+    Solution("header", "ada's, without a variant", swap("HEADER 16u", "HEADER 17u"), 0, 40, "the first of", student="ada"),
     Solution("header", "no short messages", swap("header = size < HEADER ? size : HEADER", "header = HEADER"), 40, 70, lazy=True),
     Solution("header", "one region", swap("pieces->headers[i], header, pieces->header_mr->lkey", "buffer->data, header, agent->memory.mr->lkey"),
              10, 40, "the same lkey twice"),
@@ -246,6 +250,7 @@ SOLUTIONS = [
     Solution("statistics", "powers of two alone", swap("return shift * OUR_HISTOGRAM_HALF + (unsigned int)(value >> shift)",
              "return shift * OUR_HISTOGRAM_HALF + OUR_HISTOGRAM_HALF"), 40, 90, "percentile"),
     Solution("bare", "right", same, 100, 100),
+    Solution("bare", "ada's, without a variant", swap("/* 4.096 us", "/* about 4.096 us"), 80, 80, "in your variant", student="ada"),
     Solution("bare", "expects its own number", swap("attr.rq_psn = bare->remote.psn", "attr.rq_psn = bare->local.psn"), 0, 20),
     Solution("bare", "no time to wait for acks", swap("attr.timeout = ACK_TIMEOUT;", ""), 50, 70, "forever", lazy=True),
     Solution("private-data", "right", same, 100, 100),

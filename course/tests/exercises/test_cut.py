@@ -91,5 +91,25 @@ def test_own_words_alone_are_worth_nothing() -> None:
     two = Check(10, "two", {}, lambda result: str(result["two"]), KERNEL, key=True)
     said = Check(10, "said", {}, lambda _: "")
     for first, second, points in (("", "", [10, 10, 10]), ("no", "", [0, 10, 0]), ("", "no", [10, 0, 0])):
-        marks = grade.marks_of([one, two, said], [{"seen": first, "two": second}] * 3)
+        marks = grade.marks_of([one, two, said], [{"seen": first, "two": second}] * 3, [])
         assert [mark.points for mark in marks] == points
+
+
+def test_what_answered_enosys() -> None:
+    """It is said of the side that failed: which functions are as they were, or that a call does not exist; else nothing."""
+    exercise = EXERCISES["credits"]
+    right = (TOP / exercise.file).read_text()
+    start = make.without_solution(exercise, right)
+    half = cut.empty(right, "our_return_credits")
+    assert make.unwritten(exercise, start) == ["our_take_credits", "our_return_credits"]
+    assert make.unwritten(exercise, half) == ["our_return_credits"]
+    assert make.unwritten(exercise, right) == make.unwritten(exercise, "}{") == []
+    check = Check(10, "one", {}, lambda result: str(result["why"]), PARTNER)
+    result = {"why": "your server exited with status 1", "server": {"err": ""}, "client": {"err": "Function not implemented"}}
+    (mark,) = grade.marks_of([check], [result], ["our_return_credits"])
+    assert mark.reason == "your server exited with status 1; your own server answered ENOSYS: as in the starting file, nothing else is in our_return_credits"
+    assert grade.marks_of([check], [result], [])[0].reason == result["why"]
+    result["server"] = {"err": "x: rdma_join_multicast: Function not implemented\n"}
+    assert grade.marks_of([check], [result], [])[0].reason.endswith("; your own server answered ENOSYS: it made a call that there is not in this lab")
+    result["why"] = ""
+    assert grade.marks_of([check], [result], ["our_return_credits"])[0].reason == ""

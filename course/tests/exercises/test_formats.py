@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from course import formats, grade, grade_all, make
+from course import formats, grade, grade_all, grades, make
 from course.exercises import EXERCISES
 
 GOOD = grade.Mark(70, 70, "it works", "")
@@ -86,8 +86,8 @@ def test_hours(answer: str, hours: str, tmp_path: Path) -> None:
 
 
 def test_hours_of_a_class(tmp_path: Path) -> None:
-    rows = [grade_all.Row("a", "verify", "", "", "", "", hours, "") for hours in ("3", "", "2.5", "9")]
-    rows.append(grade_all.Row("b", "header", "", "", "", "", "4", ""))
+    rows = [grades.Row("a", "verify", hours=hours) for hours in ("3", "", "2.5", "9")]
+    rows.append(grades.Row("b", "header", hours="4"))
     assert grade_all.hours_of_all(rows) == ["header: 4 hours, the median of 1", "verify: 3 hours, the median of 3"]
     (tmp_path / "HOURS").symlink_to(Path(__file__))
     assert grade_all.hours(tmp_path) == ""

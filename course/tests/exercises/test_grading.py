@@ -5,6 +5,7 @@ which is long, has all.
 Contract: boots a machine of the lab.
 """
 
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
@@ -25,7 +26,8 @@ def shortest(chance: Random) -> list[Check]:
 
 @pytest.mark.parametrize("solved", [pytest.param(False, marks=pytest.mark.long), True])
 def test_a_hand_in(solved: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(checks.CHECKS, EXERCISE.name, shortest)
+    every: Callable[..., list[Check]] = shortest
+    monkeypatch.setitem(checks.CHECKS, EXERCISE.name, every)
     make.write(EXERCISE, tmp_path / "mine")
     if solved:
         (tmp_path / "mine" / EXERCISE.file).write_text(solutions.right(EXERCISE))

@@ -6,12 +6,14 @@ Contract: nothing is graded here; in the grader's place is a function of the tes
 """
 
 import csv
+import hashlib
 import io
 import json
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 import zipfile
 from collections.abc import Callable
@@ -19,7 +21,7 @@ from pathlib import Path
 
 import pytest
 
-from course import grade_all, hand_ins, make, temporary
+from course import grade_all, grades, hand_ins, make, temporary
 from course.exercises import EXERCISES, TOP
 
 Entries = dict[str, bytes]
@@ -167,7 +169,7 @@ def _run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple
 
         monkeypatch.setattr(temporary, "run", instead)
         monkeypatch.setattr(temporary, "leave_on_signals", lambda: None)
-        monkeypatch.setattr("sys.argv", ["grade_all", str(tmp_path / "class"), "--csv", str(tmp_path / "grades.csv"), *options])
+        monkeypatch.setattr("sys.argv", ["grade_all", str(tmp_path / "class"), "--csv", str(tmp_path / "grades.csv"), "--jobs", "1", *options])
         return grade_all.main(), graded
 
     return run
@@ -227,22 +229,87 @@ def test_one_does_not_end_the_others(tmp_path: Path, run: Run) -> None:
         ("ada", ""), ("b\\udcffb", "70"), ("eve", ""), ("loop", "70"), ("pipe.zip", "0"), ("zed", "70")]  # fmt: skip
 
 
+def test_what_is_graded_again(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whose file is another one, and all if the grader is: not those whose file only has another time."""
+    written(tmp_path / "class", {**below("ada"), **below("bob"), **below("eve", LONG)})
+    assert run(points)[1] == ["ada", "bob"]
+    before = {row["submission"]: row for row in rows(tmp_path)}
+    os.utime(tmp_path / "class/ada/program/measure/user_data.c", (0, 0))
+    written(tmp_path / "class", below("bob", LONG))
+    assert run(points) == (0, ["bob"])
+    after = {row["submission"]: row for row in rows(tmp_path)}
+    assert after["ada"] == before["ada"] and after["eve"]["points"] == "0" and len(rows(tmp_path)) == 3
+    digests = [hashlib.sha256(text).hexdigest()[:16] for text in (b"int x;\n", LONG["program/measure/user_data.c"])]
+    assert [before["bob"]["hash"], after["bob"]["hash"]] == digests
+    monkeypatch.setattr(grade_all, "version", lambda: "another")
+    assert run(points) == (0, ["ada", "bob"])
+    assert {row["grader"] for row in rows(tmp_path)} == {"another"}
+
+
+def test_what_is_due(tmp_path: Path, run: Run) -> None:
+    """Another exercise than that gets no points, and is not run."""
+    written(tmp_path / "class", below("ada"))
+    assert run(points, "--exercise", "signaling") == (0, [])
+    row = rows(tmp_path)[0]
+    assert (row["points"], row["exercise"], row["expected"]) == ("0", "verify", "signaling") and "expected: signaling" in row["lost"]
+    assert run(points, "--exercise", "verify") == (0, ["ada"])
+    assert [row["points"] for row in rows(tmp_path)] == ["70"]
+
+
+def test_when_it_was_handed_in(tmp_path: Path, run: Run) -> None:
+    """By the time of the file, or by what the zip says."""
+    written(tmp_path / "class", {**below("ada"), "bob.zip": zipped(TREE)})
+    when = time.mktime((2026, 11, 29, 12, 30, 5, 0, 0, -1))
+    os.utime(tmp_path / "class/ada/program/measure/user_data.c", (when, when))
+    run(points)
+    assert {row["submission"]: row["handed_in"] for row in rows(tmp_path)} == {"ada": "2026-11-29 12:30:05", "bob.zip": "1980-01-01 00:00:00"}
+
+
+def test_several_at_once(tmp_path: Path, run: Run) -> None:
+    """Three run together. One that is late beside others is graded again, alone, and gets what it gets then."""
+    written(tmp_path / "class", {name: data for person in ("ada", "bob", "eve") for name, data in below(person).items()})
+    together, times = threading.Barrier(3), []
+
+    def grader(command: list[str], limit_s: float) -> tuple[int | None, str]:
+        name = Path(command[4]).name
+        times.append(name)
+        if len(times) <= 3:
+            together.wait(WITHIN_S)
+        return (None, "") if name == "bob" and times.count("bob") == 1 else points(command, limit_s)
+
+    status, graded = run(grader, "--jobs", "3")
+    assert status == 0 and sorted(graded[:3]) == ["ada", "bob", "eve"] and graded[3:] == ["bob"]
+    assert {row["submission"]: row["points"] for row in rows(tmp_path)} == dict.fromkeys(("ada", "bob", "eve"), "70")
+
+
+def test_whose_variant(tmp_path: Path, run: Run) -> None:
+    """The name before what a learning platform adds."""
+    written(tmp_path / "class", {**below("ada_123_mine"), "Bob.zip": zipped(below("tree"))})
+    said = []
+
+    def grader(command: list[str], limit_s: float) -> tuple[int, str]:
+        said.append(command[command.index("--student") + 1])
+        return points(command, limit_s)
+
+    assert run(grader, "--variants")[0] == 0 and sorted(said) == ["Bob", "ada"]
+
+
 def test_where_it_was(tmp_path: Path, run: Run) -> None:
     """Not in which folder a zip was unpacked."""
-    written(tmp_path / "class", {"ada.zip": zipped(below("mine"))})
-    assert run(lambda command, _: (2, f"make grade: {command[4]}/a.c is no file\n"))[0] == 0
-    assert rows(tmp_path)[0]["lost"] == "ada.zip/mine/a.c is no file"
+    written(tmp_path / "class", {"ada.zip": zipped(below("mine", {"EXERCISE": b"verify\n"}))})
+    assert run(points) == (0, [])
+    assert rows(tmp_path)[0]["lost"].startswith("ada.zip/mine/program/measure/user_data.c is not a source file")
 
 
 def test_names_stay_apart() -> None:
     names = ["a", "=a", "'=a", "a\udcff", "a\\udcff", "a\n", "a\\n", "\ta", "a;=b", "a;'=b"]
-    assert len({grade_all.plain_name(name) for name in names}) == len(names)
+    assert len({grades.plain_name(name) for name in names}) == len(names)
 
 
 @pytest.mark.parametrize("text", ["=1+1", " +1", "-1", "@x", "\uff1dx", "x;=1", "x; =1", "\t=1", "\x1b[2J", "\u202e", "a\x00b", "\x9b2J"])
 def test_what_a_cell_may_be(text: str) -> None:
     """Neither a formula, nor one of a spreadsheet that takes ; for the end of a cell, nor what a terminal obeys."""
-    for cell in (grade_all.plain(text), grade_all.plain_name(text)):
+    for cell in (grades.plain(text), grades.plain_name(text)):
         assert cell.isprintable() and not [part for part in cell.split(";") if part.lstrip()[:1] in tuple("=+-@\uff1d")], cell
 
 

@@ -46,9 +46,10 @@ class Job:
     most: int
     reason: str = ""  # a word of some reason
     seed: int = SEED
+    student: str = ""  # whose variant is due
 
 
-def graded(exercise: Exercise, source: str, seed: int = SEED) -> list[grade.Mark]:
+def graded(exercise: Exercise, source: str, seed: int = SEED, student: str = "") -> list[grade.Mark]:
     """The marks of a source."""
     with tempfile.TemporaryDirectory() as name:
         tree = Path(name) / "submission"
@@ -59,7 +60,7 @@ def graded(exercise: Exercise, source: str, seed: int = SEED) -> list[grade.Mark
         (tree / "common/waiting.h").write_text("#error it has taken the submission's header\n")
         (tree / "course").mkdir()
         (tree / "course/judges.py").write_text("raise SystemExit('it has taken the submission as a grader')\n")
-        return grade.grade(tree, seed)[1]
+        return grade.grade(tree, seed, student)[1]
 
 
 def not_quoted(job: Job, marks: list[grade.Mark]) -> str:
@@ -87,7 +88,7 @@ def jobs_of(exercise: Exercise) -> Iterator[Job]:
         if one.exercise == exercise.name:
             most = min(one.most, MOST_LAZY) if one.lazy else one.most
             seed = OTHER_SEED if one.name == "right" else SEED
-            yield Job(exercise, one.name, one.edit(right), one.least, most, one.reason, seed)
+            yield Job(exercise, one.name, one.edit(right), one.least, most, one.reason, seed, one.student)
 
 
 JOBS = [job for exercise in EXERCISES.values() for job in jobs_of(exercise)]
@@ -97,7 +98,7 @@ JOBS = [job for exercise in EXERCISES.values() for job in jobs_of(exercise)]
 def test_a_solution(job: Job) -> None:
     """Gets the points that it deserves, for a reason that it is told; and leaves the grader alone."""
     before = JUDGES.read_bytes()
-    marks = graded(job.exercise, job.source, job.seed)
+    marks = graded(job.exercise, job.source, job.seed, job.student)
     points, reasons = sum(mark.points for mark in marks), "; ".join(mark.reason for mark in marks if mark.reason)
     assert job.least <= points <= job.most, reasons
     assert job.reason in reasons and reasons.isprintable()
@@ -134,8 +135,31 @@ def test_the_jail() -> None:
     assert attacks and not [(name, why) for name, _, why in attacks if why.strip()]
 
 
+GREEDY = """	char *page = malloc(1 << 20);
+	FILE *file = fopen("/tmp/full", "w");
+
+	kill(-1, SIGKILL);
+	while (file && page && fwrite(page, 1 << 20, 1, file))
+		;
+	for (;;)
+		fork();"""
+
+
 class TestAClass:
     """The table of a class."""
+
+    def test_neighbours(self, tmp_path: Path) -> None:
+        """One that kills, fills the disk and forks, at the same time as one that is right."""
+        exercise = EXERCISES["verify"]
+        for person in ("ada", "eve"):
+            make.write(exercise, tmp_path / "class" / person)
+            (tmp_path / "class" / person / exercise.file).write_text(solutions.right(exercise))
+        greedy = "#include <signal.h>\n" + solutions.before_main(GREEDY)(solutions.right(exercise))
+        (tmp_path / "class/eve" / exercise.file).write_text(greedy)
+        command = [sys.executable, "-B", "-m", "course.grade_all", str(tmp_path / "class"), "--csv", str(tmp_path / "grades.csv"), "--jobs", "2"]
+        assert subprocess.run(command, cwd=TOP, stdout=subprocess.DEVNULL).returncode == 0
+        rows = {row["submission"]: row for row in csv.DictReader((tmp_path / "grades.csv").open())}
+        assert rows["ada"]["points"] == "100" and int(rows["eve"]["points"]) <= 10, rows
 
     def table(self, tmp_path: Path, *options: str) -> tuple[int, dict[str, dict[str, str]]]:
         """The exit status, and the rows."""
