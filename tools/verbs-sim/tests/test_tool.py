@@ -375,6 +375,13 @@ def test_an_allocation_that_fails(program: str) -> None:
     assert (run.exit, run.out, run.fault) == (0, "good, failed\n", "malloc failed: Cannot allocate memory"), run.why()
 
 
+def test_the_helper_copies_between_programs_what_they_may_write() -> None:
+    """With --users. More than one page of it, and neither from nor to the runner."""
+    run = simulate([["build/tests/sim/helped"]], "--users")
+    refused = "a byte that is read-only: -1, -1, the runner's: -1, -1\n"
+    assert run.out == f"read its memory: 8192, {refused}write its memory: 8192, {refused}", run.why()
+
+
 def test_a_step_sees_each_line_on_stdout(tmp_path: Path) -> None:
     """stdout is a file, for which the C library would otherwise choose a block-buffered stream."""
     run = steps(tmp_path, f"start {ODD} await-sigterm", "until 0 out 1 ready", "signal 0 SIGKILL")
