@@ -279,6 +279,18 @@ def test_a_fault_that_does_not_happen(fault: str, calls: int | None) -> None:
     assert not run.exit and said == ([] if calls is None else [(fault, str(calls))]), run.why()
 
 
+@pytest.mark.parametrize("words, who", [(f"{ODD} count-hour", ["0", "1"]), ("ibv_devinfo", [])], ids=["counts", "does-not"])
+def test_who_may_see_real_time(words: str, who: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """If the counter cannot be simulated, verbs-sim names the programs that may read it, and no others. In a program of ours the bytes
+    of that instruction may come to be part of another one with any change: Debian's has none."""
+    if not shutil.which(words.split()[0]):
+        pytest.skip("ibv_devinfo is not there: ibverbs-utils")
+    monkeypatch.setenv("LD_PRELOAD", str(TOP / "build/tests/untrapped.so"))
+    run = simulate([words.split()] * 2)
+    assert not run.exit, run.why()
+    assert re.findall(r"^verbs-sim: program (\d+) may read the processor's counter", run.err, re.MULTILINE) == who
+
+
 def test_an_asynchronous_event() -> None:
     run = small("async-event", "--fail", "0:3:PORT_ERR")
     assert (run.exit, run.out) == (0, "port error, port 1\n"), run.why()
