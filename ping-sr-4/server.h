@@ -88,7 +88,9 @@ void our_end_by_itself(struct our_agent *agent, int ret);
 
 /* ---- agent.c ---- */
 
-#define OUR_AGENT_BUDGET 64 /* completions in one turn of an agent */
+#ifndef OUR_AGENT_BUDGET
+#define OUR_AGENT_BUDGET 64 /* completions in one turn of an agent; tests have a smaller one */
+#endif
 
 /*
  * Sets up the agent of a client that our_admit_client has admitted, and accepts the client; the

@@ -62,7 +62,9 @@ $(COPIES): ALONE += -I$(TWO_FILES)
 # The programs once more, in a copy of the tree, which has them where tests expect them.
 SANITIZED = $(TESTS)/sanitized
 SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=undefined
+# A ping-pong does not use up the usual budget.
+SMALL = -DOUR_AGENT_BUDGET=1
 sanitized: ## build the programs with AddressSanitizer and UndefinedBehaviorSanitizer: build/tests/sanitized
 	@tools/files --copy $(SANITIZED)
-	+@[ ! -f $(SANITIZED)/Makefile ] || $(MAKE) --no-print-directory -C $(SANITIZED) CFLAGS="-O1 -g -fno-omit-frame-pointer $(SANITIZE)" LDFLAGS="$(SANITIZE)" \
+	+@[ ! -f $(SANITIZED)/Makefile ] || $(MAKE) --no-print-directory -C $(SANITIZED) CFLAGS="-O1 -g -fno-omit-frame-pointer $(SANITIZE) $(SMALL)" LDFLAGS="$(SANITIZE)" \
 		$(PROGRAMS) $(ONE_FILE) $(EXAMPLES)

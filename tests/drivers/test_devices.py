@@ -291,11 +291,13 @@ def test_without_netdev() -> None:
     expect({device["ports"]["1"]["netdev"] for device in listed.values()} == {None}, listed)
 
 
-def test_wrong_gids() -> None:
-    """A device whose GIDs are of RoCE v1, and one without: libibverbs is made to say so."""
+def test_gids_as_other_devices_have_them() -> None:
+    """Of RoCE v1, none, and of both types, v1 first: libibverbs is made to say so."""
     preload = f"LD_PRELOAD={Path.cwd() / 'build/tests/gids.so'}"
     expect_failure(check(ROCE, "env", preload, "GIDS=v1"), "GID", "is of RoCE v1 only", "cma_roce_mode")
     expect_failure(check(ROCE, "env", preload, "GIDS=none"), "GID", f"serves {ROCE}", "ip address del")
+    both = check(ROCE, "env", preload, "GIDS=both")
+    expect(both[2] == 0 and re.match(rf"ok {ROCE} is GID \d+, RoCE v2, on ", both[0]["GID"]), both)
 
 
 def test_port_taken() -> None:

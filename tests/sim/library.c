@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "our_control.h"
@@ -22,6 +23,7 @@
 #define LONG   4096 /* than the MTU */
 #define LIMIT  4    /* the limit of a shared receive queue */
 #define KILLED 24
+#define ALL    3 /* connections that are closed together */
 #define MANY   64
 #define DEPTH  16
 #define WAVE   24 /* messages, more than the library polls at once */
@@ -59,13 +61,22 @@ static void set_up(struct our_control *control)
 	must(our_setup_buffers(control, most, size, IBV_ACCESS_LOCAL_WRITE), "our_setup_buffers");
 }
 
-static void *be_client(void *unused)
+/* `device` NULL: of its own. */
+static struct our_control *connect_client(struct our_device *device)
 {
 	must(our_create_control_struct(&config, OUR_CLIENT, &client), "our_create_control_struct");
 	must(our_create_id(client), "our_create_id");
 	must(our_client_bind(client, (struct sockaddr *)&address), "our_client_bind");
+	if (device)
+		must(our_use_device(client, device), "our_use_device");
 	set_up(client);
 	must(our_client_connect(client, NULL, 0), "our_client_connect");
+	return client;
+}
+
+static void *be_client(void *unused)
+{
+	connect_client(NULL);
 	return unused;
 }
 
@@ -594,6 +605,32 @@ static int be_killed(void)
 	return 0;
 }
 
+/* Connections of a server whose host is silent from its first answer on. */
+static int close_all(void)
+{
+	struct our_control *first = connect_client(NULL), *all[ALL];
+	struct our_device *device;
+	time_t begin, one, three;
+	int i;
+
+	for (i = 0; i < ALL; i++)
+		all[i] = connect_client(NULL);
+	must(our_create_device(&config, first->verbs, &device), "our_create_device");
+	for (i = 0; i < ALL; i++)
+		connect_client(device);
+	must(our_post_send(first, 0, SIZE), "our_post_send");
+	usleep(100000); /* longer than an answer takes */
+	begin = time(NULL);
+	our_close(first);
+	one = time(NULL);
+	our_close_all(all, ALL);
+	three = time(NULL);
+	our_close_device(device);
+	printf("%d s, %d s, %d s\n", (int)(one - begin), (int)(three - one),
+	       (int)(time(NULL) - three));
+	return 0;
+}
+
 static const struct {
 	const char *name;
 	int (*run)(void);
@@ -617,6 +654,7 @@ static const struct {
 	{ "left-to-device", leave_to_device },
 	{ "many", make_many },
 	{ "be-killed", be_killed },
+	{ "close-all", close_all },
 };
 
 int main(int argc, char **argv)
@@ -630,7 +668,7 @@ int main(int argc, char **argv)
 	for (i = 0; argc > 1 && i < sizeof(questions) / sizeof(questions[0]); i++) {
 		if (strcmp(questions[i].name, argv[1]))
 			continue;
-		if (questions[i].run != be_killed)
+		if (questions[i].run != be_killed && questions[i].run != close_all)
 			listen_for_it();
 		ret = questions[i].run();
 		our_close(listener);

@@ -4,8 +4,10 @@ that nobody answers, a message that breaks off. Both programs end, with 0 or 1, 
 
 from __future__ import annotations
 
+import re
+
 import pytest
-from sim.simulation import OF_ITS_OWN, SIDES, Run, each_stage, simulate
+from sim.simulation import ADDRESS, OF_ITS_OWN, SIDES, TRANSPORTS, Run, each_stage, simulate
 from sim.test_stops import stops
 from live.table import Stage
 
@@ -44,6 +46,17 @@ def test_it_knows_that_its_peer_cannot_be_reached(stage: Stage, transport: list[
 def test_its_host_falls_silent(stage: Stage, transport: list[str], side: int) -> None:
     for run in stops(stage, transport, side, "SILENCE", AT):
         assert run.exit not in OF_ITS_OWN and {*run.statuses} <= {0, 1}, run.why()
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS.values(), ids=TRANSPORTS)
+@pytest.mark.parametrize("call, first, last", [("rdma_create_qp", "CREATE_QP", "MODIFY_QP"), ("rdma_destroy_qp", "DESTROY_QP", "DESTROY_QP")])
+def test_an_event_while_another_thread_uses_the_qp(call: str, first: str, last: str, transport: list[str]) -> None:
+    """ping-sr-2's reads it neither meanwhile, as rdma_get_cm_event uses the QP, too, nor, if rdma_destroy_id discards it, at all."""
+    for seed in SEEDS:
+        options = f"--strategy mixed --seed {seed} --trace --fail 1:{first}:1:TIMEWAIT_EXIT".split()
+        run = simulate([["ping-sr-2/server", "-q", "-a", ADDRESS], ["ping-sr-2/client", "-q", "-a", ADDRESS, "-c", "2"]], *transport, *options)
+        during = re.search(rf" 1\.0 +\d+ {call}\(\)\n((?:.*\n)*?.* 1\.0 +\d+   {last})\n", run.err)
+        assert run.fault and not run.exit and during and not re.search(r" 1\.1 +\d+ rdma_get_cm_event", during[1]), run.why()
 
 
 def test_the_first_part_of_a_chain_is_posted() -> None:

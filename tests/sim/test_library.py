@@ -51,6 +51,14 @@ def test_a_shared_queue_outlasts_clients_that_are_killed(device: str) -> None:
     assert run.statuses[1:3] == [0, 0] and "5 messages of 64 bytes" in run.out and not run.statuses[0], run.why()
 
 
+@pytest.mark.parametrize("device, wait_s", [("roce", 7), ("iwarp", 0)])  # soft-iWARP does not wait for the peer
+def test_all_are_closed_in_the_time_of_one(device: str, wait_s: int) -> None:
+    """One of a dead peer, three, and the three of a device."""
+    server = f"build/examples/srq_server {ADDRESS} 12321 8 32".split()
+    run = simulate([server, ["build/tests/sim/library", "close-all"]], "--device", device, "--fail", "0:ibv_post_send:1:SILENCE")
+    assert run.out.startswith(f"{wait_s} s, {wait_s} s, {wait_s} s\n") and run.statuses[1] == 0 and run.left == "nothing", run.why()
+
+
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("question", ["own-receive", "own-receives"])
 def test_no_buffer_is_posted_twice(question: str, device: str) -> None:

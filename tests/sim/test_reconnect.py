@@ -20,12 +20,12 @@ MESSAGES, KILLED = 4, 128 + 9
 OVER = pytest.mark.parametrize("transport", TRANSPORTS.values(), ids=TRANSPORTS)
 
 
-def run(folder: Path, transport: list[str], *options: str, servers: int = 2, apart: int = 1, count: int = MESSAGES, more: str = "") -> Run:
-    """The servers, and a client. The last server serves until it is told to stop, the others one client."""
+def run(folder: Path, transport: list[str], *options: str, servers: int = 2, apart: int = 1, count: int = MESSAGES, more: str = "", before: str = "") -> Run:
+    """The servers, and a client. The last server serves until it is told to stop, after a command, the others one client."""
     folder.mkdir()
     server = [f"{STAGE}/server", "-q", "-a", ADDRESS, "--journal", str(folder)]
     programs = [["build/tests/sim/programs", "later", str(apart * late), *server] for late in range(servers - 1)]
-    programs += [["build/tests/sim/programs", "later", str(apart * (servers - 1)), *server, "-n", "0"]]
+    programs += [["build/tests/sim/programs", "later", str(apart * (servers - 1)), *before.split(), *server, "-n", "0"]]
     client = [f"{STAGE}/client", "-a", ADDRESS, "-w", "60", "-v", "-j", "-c", str(count), *more.split()]
     return simulate([*programs, client], *transport, "--servers", str(servers), *options)
 
@@ -53,6 +53,18 @@ def test_its_server_is_killed_at_each_call(transport: list[str], tmp_path: Path)
         killed += "goes on with message" in done.err
         number += 1
     assert number > 60 and killed > 10
+
+
+@OVER
+@pytest.mark.parametrize("left", [0, 1, 12])
+def test_a_line_that_a_kill_has_cut_off_is_written_again(left: int, transport: list[str], tmp_path: Path) -> None:
+    """So many of its 13 bytes are left."""
+    cut = tmp_path / "cut"
+    cut.write_text(f'#!/bin/sh\ntruncate -s -{13 - left} {tmp_path}/journal/*\nexec "$@"\n')
+    cut.chmod(0o755)
+    done = run(tmp_path / "journal", transport, "--fail", "0:ibv_post_send:3:SIGKILL", before=str(cut))
+    check(done, tmp_path / "journal")
+    assert "goes on with message 2" in done.err, done.why()
 
 
 @OVER

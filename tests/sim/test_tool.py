@@ -42,15 +42,6 @@ def test_a_program_of_another_user(transport: list[str]) -> None:
     assert (other.hash, other.left) == (due.hash, "nothing")
 
 
-@pytest.mark.parametrize("programs, who", [([["build/tests/sim/programs", "count-hour"]] * 2, ["0", "1"]), (pair(PING_SR_3, 2), [])], ids=["counts", "does-not"])
-def test_who_may_see_real_time(programs: list[list[str]], who: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """If the counter cannot be simulated, verbs-sim names the programs that may read it, and no others."""
-    monkeypatch.setenv("LD_PRELOAD", str(TOP / "build/tests/untrapped.so"))
-    run = simulate(programs)
-    assert not run.exit, run.why()
-    assert re.findall(r"^verbs-sim: program (\d+) may read the processor's counter", run.err, re.MULTILINE) == who
-
-
 @pytest.mark.parametrize("how", ["", ":SIGKILL", ":SIGTERM"])
 def test_a_sweep_is_a_run_for_each_call(how: str) -> None:
     programs = pair(PING_SR_3, 2)

@@ -118,6 +118,20 @@ def shown(before: str, command: str, lines: list[str]) -> str:
     return before + said + "".join(f"  {line}".rstrip() + "\n" for line in lines)
 
 
+def test_each_option_has_a_command() -> None:
+    """Each line of a --help that names one: of some program that has this line. Products of tools/ have rows of their own."""
+    every = [part for file in FILES for part in parts(file) if part[1]]
+    words = [part.split() for _, command, _ in every for part in re.split(" -- | ::: ", command.replace("\n", " "))]
+    used = dict[tuple[str, str], bool]()
+    for _, command, lines in every:
+        program, *rest = command.split()
+        options = re.findall(r"^  (-\w, +|    )(--[a-z-]+) (.*)$", "\n".join(lines), re.MULTILINE) if "/" in program and rest == ["--help"] else []
+        for short, long, says in options:
+            given = any(program in each and {short[:2], long} & {*each} for each in words)
+            used[long, says] = used.get((long, says), "has no effect" in says) or given
+    assert len(used) > 50 and [long for (long, _), is_used in used.items() if not is_used] == []
+
+
 @pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.long) for seed in SEEDS[1:])])
 @pytest.mark.parametrize("file", FILES, ids=[file.stem for file in FILES])
 def test_transcript(file: Path, seed: int) -> None:

@@ -97,10 +97,10 @@ static void tell_ids(struct sim_fault *fault, const char *name)
 	enum rdma_cm_event_type type = (enum rdma_cm_event_type)fault->value;
 	struct sim_endpoint *endpoint;
 	struct sim_object *object;
-	bool told = false;
 
 	if (is_expected_at(name, type)) {
 		sim_me->instead = fault;
+		fault->happened = true;
 		return;
 	}
 	SIM_EACH(object, SIM_ENDPOINT)
@@ -110,9 +110,9 @@ static void tell_ids(struct sim_fault *fault, const char *name)
 		    (endpoint->state == SIM_CM_LISTENING && type != RDMA_CM_EVENT_ADDR_CHANGE))
 			continue;
 		sim_tell(endpoint, type, fault->status);
-		told = true;
+		fault->happened = true;
 	}
-	if (told)
+	if (fault->happened)
 		sim_report_fault("%s at %s", fault->how, name);
 }
 

@@ -48,12 +48,12 @@ struct sim_fault {
 	uint64_t number, seen; /* the Nth of these calls, and how many there were */
 	enum sim_fault_kind kind;
 	int value;
-	int status;   /* for an event */
-	char how[32]; /* the name of the way to fail; empty: the usual */
+	int status;    /* for an event */
+	char how[32];  /* the name of the way to fail; empty: the usual */
+	bool happened; /* the event or status has come, or the message was changed */
 
 	/* For a message: */
 	uint32_t offset;
-	bool happened;          /* the message was changed */
 	uint32_t length, most;  /* see sim_receive */
 	uint8_t head[SIM_HEAD]; /* the first bytes, before the change */
 };

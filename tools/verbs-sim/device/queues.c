@@ -177,6 +177,7 @@ enum ibv_wc_status sim_judge(struct sim_program *program, enum ibv_wc_status sta
 		return status;
 	status = (enum ibv_wc_status)program->next_status->value;
 	sim_report_fault("a completion with %s", program->next_status->how);
+	program->next_status->happened = true;
 	program->next_status = NULL;
 	return status;
 }

@@ -118,6 +118,12 @@ static void warn_of_faults(const struct sim_options *options)
 		else if (calls < fault->number)
 			sim_say("verbs-sim: --fail %s did not happen: program %d made %llu such calls\n",
 				fault->text, fault->program, (unsigned long long)calls);
+		else if (fault->kind == SIM_FAULT_EVENT && !fault->happened)
+			sim_say("verbs-sim: --fail %s did not happen: program %d had no id to tell\n",
+				fault->text, fault->program);
+		else if (fault->kind == SIM_FAULT_STATUS && !fault->happened)
+			sim_say("verbs-sim: --fail %s did not happen: no completion came after it\n",
+				fault->text);
 	}
 }
 

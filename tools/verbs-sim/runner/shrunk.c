@@ -27,7 +27,8 @@ static void print_counts(void)
 		fprintf(stderr, "%s %u of %u %s", part ? "," : "", sim_count_part(small, part),
 			sim_count_part(&sim_shrinking.whole, part), names[part]);
 	if (sim_shrinking.n_reduced)
-		fprintf(stderr, ", and smaller numbers of %u arguments", sim_shrinking.n_reduced);
+		fprintf(stderr, ", and smaller numbers of %u argument%s", sim_shrinking.n_reduced,
+			sim_shrinking.n_reduced == 1 ? "" : "s");
 	fprintf(stderr,
 		" are left; taking away any of them makes it pass, or fail in another way\n");
 }

@@ -124,6 +124,36 @@ static int meet_at_barrier(void)
 	return pthread_barrier_destroy(&barrier);
 }
 
+static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
+static int woken;
+
+static void *wait_once(void *unused)
+{
+	pthread_mutex_lock(&mutex);
+	pthread_cond_wait(&cond, &mutex);
+	woken++;
+	pthread_mutex_unlock(&mutex);
+	return unused;
+}
+
+/* Of three threads that wait. */
+static int wake_one_then_all(void)
+{
+	pthread_t thread;
+	int i;
+
+	for (i = 0; i < 3; i++)
+		pthread_create(&thread, NULL, wait_once, NULL);
+	sleep(1);
+	pthread_cond_signal(&cond);
+	sleep(1);
+	printf("signal: %d\n", woken);
+	pthread_cond_broadcast(&cond);
+	sleep(1);
+	printf("broadcast: %d\n", woken);
+	return 0;
+}
+
 static void leave_late(void *stack)
 {
 	(void)stack;
@@ -378,12 +408,19 @@ static const struct {
 	const char *name;
 	int (*run)(void);
 } programs[] = {
-	{ "time-out", time_out },        { "barrier", meet_at_barrier },
-	{ "leave", leave_one_by_one },   { "c11", wait_as_c11_does },
-	{ "futex", wait_for_futex },     { "shared-semaphore", share_semaphore },
-	{ "any-child", wait_for_any },   { "spawn", spawn_children },
-	{ "popen", run_shells },         { "sigsuspend", wait_as_shells_do },
-	{ "sigwait", wait_for_signals }, { "non-blocking", ask_in_a_loop },
+	{ "time-out", time_out },
+	{ "barrier", meet_at_barrier },
+	{ "wake", wake_one_then_all },
+	{ "leave", leave_one_by_one },
+	{ "c11", wait_as_c11_does },
+	{ "futex", wait_for_futex },
+	{ "shared-semaphore", share_semaphore },
+	{ "any-child", wait_for_any },
+	{ "spawn", spawn_children },
+	{ "popen", run_shells },
+	{ "sigsuspend", wait_as_shells_do },
+	{ "sigwait", wait_for_signals },
+	{ "non-blocking", ask_in_a_loop },
 };
 
 int main(int argc, char **argv)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from running import ends
-from verbs_sim import ADDRESS, TOP, simulate
+from verbs_sim import ADDRESS, TOP, Run, simulate
 
 BREAK_OFFS = range(1, 25)  # seeds
 
@@ -64,9 +64,35 @@ def test_a_limit_is_reached_once_for_each_time_that_it_is_set() -> None:
     assert "".join(answers("pool", "roce")).count("SRQ limit reached") == 2
 
 
-@pytest.mark.parametrize("retries, seconds", [(3, 1), (4, 2)])
-def test_each_retry_without_a_receive_takes_655_ms(retries: int, seconds: int) -> None:
-    assert ends(f"send-in-vain {retries}", "roce") == f"RNR retry counter exceeded after {seconds} s\n"
+def bounds(question: str, *options: str) -> Run:
+    """A program with both ends of a connection, which asks for something that is just allowed, or just not."""
+    return simulate([["build/tests/sim/bounds", *question.split()]], "--leaks", "ignore", *options)
+
+
+def test_each_code_of_the_rnr_timer() -> None:
+    """How long each of six retries takes, by the InfiniBand specification: 10, 20, 30, 40, 60, 80 us and so on, but 655 ms for 0."""
+    due = [655360, 10, *((10 + code % 2 * 5) * 2 ** (code // 2) for code in range(2, 32))]
+    said = [bounds(f"rnr-timer {code}").out for code in range(32)]
+    assert said == [f"{us} us, RNR retry counter exceeded\n" for us in due]
+
+
+@pytest.mark.parametrize(
+    "question, said",
+    [
+        ("window 0", "success\nsuccess\n"),  # bound, and written through
+        ("window 1", "success\nremote access error\n"),
+        ("resize 2", "Success\n"),
+        ("resize 1", "Invalid argument\n"),
+    ],
+)
+def test_what_is_just_allowed_and_just_not(question: str, said: str) -> None:
+    assert bounds(question).out == said
+
+
+@pytest.mark.parametrize("event", ["QP_FATAL", "CQ_ERR", "SRQ_ERR"])
+def test_what_has_an_event_that_is_not_acked_is_never_destroyed(event: str) -> None:
+    acked, unacked = (bounds(f"destroy {acks}", "--fail", f"0:ibv_query_device:1:{event}") for acks in (1, 0))
+    assert (acked.exit, acked.out) == (0, "destroyed\n") and (unacked.exit, unacked.out) == (120, ""), acked.why() + unacked.why()
 
 
 @pytest.mark.parametrize("device", ["roce", "iwarp"])

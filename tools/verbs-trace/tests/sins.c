@@ -149,14 +149,38 @@ static void cq_event(int guilty)
 	disconnect(); /* with an event that is not acked, ibv_destroy_cq waits forever */
 }
 
-/* Nobody polls until the client's CQ has more completions than entries. */
+/* Another QP of the client's CQ takes some receives of a list, and ends: they are not due any more. */
+static void receive_in_vain(void)
+{
+	struct ibv_qp_init_attr init = { .send_cq = pair.client.cq,
+					 .recv_cq = pair.client.cq,
+					 .cap = { 1, 3, 1, 1, 0 },
+					 .qp_type = IBV_QPT_RC };
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1 };
+	struct ibv_qp *qp = ibv_create_qp(pair.client.pd, &init);
+	struct ibv_recv_wr wrs[4] = { 0 }, *bad;
+	int i;
+
+	must(qp && !ibv_modify_qp(qp, &attr,
+				  IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
+					  IBV_QP_ACCESS_FLAGS),
+	     "ibv_modify_qp");
+	for (i = 0; i < 3; i++)
+		wrs[i].next = &wrs[i + 1];
+	must(ibv_post_recv(qp, wrs, &bad), "ibv_post_recv");
+	must(!ibv_destroy_qp(qp), "ibv_destroy_qp");
+}
+
+/* Nobody polls until the client's CQ, which soft-RoCE makes smaller, has more completions than entries. */
 static void overrun(void)
 {
 	int i, entries;
 
-	pair.cq_entries = 1;
+	pair.cq_entries = 4;
 	pair.receives = DEPTH / 2;
 	connect_ends(&pair, &address);
+	receive_in_vain();
+	ibv_resize_cq(pair.client.cq, 1);
 	entries = pair.client.cq->cqe;
 	for (i = 0; i < entries + 4; i++)
 		must(!post_send(&pair.client, SIZE, 0), "ibv_post_send");
@@ -213,19 +237,29 @@ static void *send_unaware(void *unused)
 	return unused;
 }
 
+/* The error is polled together with a success, if that has waited for it. */
 static void posted_after_error(int guilty)
 {
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+	struct ibv_wc wcs[2];
 	pthread_t other;
+	int n;
 
 	connect_ends(&pair, &address);
+	send_one();
 	send_failing();
-	must(poll_one(&pair.client) != IBV_WC_SUCCESS, "what has to fail succeeded");
+	usleep(1000);
+	do
+		n = ibv_poll_cq(pair.client.cq, 2, wcs);
+	while (!n || wcs[n - 1].status == IBV_WC_SUCCESS);
 	if (guilty) {
 		send_one();
 	} else {
 		post_send(&pair.server, SIZE, 0); /* this error is on another QP */
 		must(!pthread_create(&other, NULL, send_unaware, NULL), "pthread_create");
 		pthread_join(other, NULL);
+		must(!ibv_modify_qp(pair.client.id->qp, &attr, IBV_QP_STATE), "ibv_modify_qp");
+		post_send(&pair.client, SIZE, 0); /* its state is the program's own */
 	}
 	disconnect();
 }
@@ -252,10 +286,13 @@ static void retry_count_0(int guilty)
 
 static void armed_not_polled(int guilty)
 {
+	struct ibv_cq *cq;
 	struct ibv_wc wc;
 	int i;
 
 	connect_ends(&pair, &address);
+	cq = ibv_create_cq(pair.server.id->verbs, 1, NULL, pair.server.channel, 0);
+	must(cq && !ibv_destroy_cq(cq), "ibv_destroy_cq"); /* another one of the channel */
 	one_by_event();
 	ibv_ack_cq_events(pair.server.cq, 1);
 	must(poll_one(&pair.server) == IBV_WC_SUCCESS, "poll");

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * bounds: both ends of a connection, which ask the device for something that it just allows, or just
+ * does not. The first argument is a question, and the second a number in it.
+ */
+#define DEPTH  8
+#define BUFFER 4096
+
+#include <time.h>
+
+#include "verbs/two_ends.h"
+
+static struct ends ends = {
+	.param = { .retry_count = 6, .rnr_retry_count = 6 },
+	.pooled = true,
+};
+static int number;
+
+static void print_completion(const struct end *end)
+{
+	struct ibv_wc wc;
+
+	while (!ibv_poll_cq(end->cq, 1, &wc))
+		usleep(100);
+	puts(ibv_wc_status_str(wc.status));
+}
+
+/* How long each of six retries without a receive takes, by this code of the server's QP. */
+static void time_retries(void)
+{
+	struct ibv_qp_attr attr = { .min_rnr_timer = (uint8_t)number };
+	struct timespec start, end;
+	struct ibv_cq *cq;
+	void *context;
+
+	must(!ibv_modify_qp(ends.server.id->qp, &attr, IBV_QP_MIN_RNR_TIMER), "ibv_modify_qp");
+	must(!ibv_req_notify_cq(ends.client.cq, 0), "ibv_req_notify_cq");
+	clock_gettime(CLOCK_MONOTONIC, &start);
+	must(!post_send(&ends.client, 64, 0), "ibv_post_send");
+	must(!ibv_get_cq_event(ends.client.channel, &cq, &context), "ibv_get_cq_event");
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	ibv_ack_cq_events(cq, 1);
+	printf("%ld0 us, ",
+	       ((end.tv_sec - start.tv_sec) * 1000000000 + end.tv_nsec - start.tv_nsec) / 60000);
+	print_completion(&ends.client);
+}
+
+/* The server is reached through a window to memory of its own PD (0), or of the client's (1). */
+static void write_through_window(void)
+{
+	struct ibv_sge sge = { (uintptr_t)ends.client.buffer, 8, ends.client.mr->lkey };
+	struct end *end = number ? &ends.client : &ends.server;
+	struct ibv_mw *mw = ibv_alloc_mw(end->pd, IBV_MW_TYPE_1);
+	struct ibv_mw_bind bind = { .send_flags = IBV_SEND_SIGNALED };
+	struct ibv_send_wr wr = { .opcode = IBV_WR_RDMA_WRITE, .sg_list = &sge, .num_sge = 1 },
+			   *bad;
+
+	bind.bind_info =
+		(struct ibv_mw_bind_info){ ibv_reg_mr(end->pd, end->buffer, BUFFER,
+						      IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND),
+					   (uintptr_t)end->buffer, BUFFER,
+					   IBV_ACCESS_REMOTE_WRITE };
+	must(!ibv_bind_mw(end->id->qp, mw, &bind), "ibv_bind_mw");
+	print_completion(end);
+	wr.wr.rdma.remote_addr = (uintptr_t)end->buffer;
+	wr.wr.rdma.rkey = mw->rkey;
+	must(!ibv_post_send(ends.client.id->qp, &wr, &bad), "ibv_post_send");
+	print_completion(&ends.client);
+}
+
+/* A CQ of so many entries, in which two completions wait. */
+static void resize(void)
+{
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		must(!post_recv(&ends.server, 64), "ibv_post_srq_recv");
+		must(!post_send(&ends.client, 64, 0), "ibv_post_send");
+	}
+	usleep(1000);
+	puts(strerror(ibv_resize_cq(ends.client.cq, number)));
+}
+
+/* The test has asynchronous events come. They are acked (1) or not before their objects are destroyed. */
+static void destroy(void)
+{
+	struct ibv_context *context = ends.server.id->verbs;
+	struct pollfd readable = { .fd = context->async_fd, .events = POLLIN };
+	struct ibv_async_event event;
+	struct ibv_device_attr attr;
+
+	ibv_query_device(context, &attr);
+	while (poll(&readable, 1, 1000) == 1 && !ibv_get_async_event(context, &event)) {
+		if (number)
+			ibv_ack_async_event(&event);
+	}
+	rdma_destroy_qp(ends.client.id);
+	rdma_destroy_qp(ends.server.id);
+	must(!ibv_destroy_srq(ends.server.srq), "ibv_destroy_srq");
+	must(!ibv_destroy_cq(ends.client.cq), "ibv_destroy_cq");
+	must(!ibv_destroy_cq(ends.server.cq), "ibv_destroy_cq");
+	puts("destroyed");
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		void (*ask)(void);
+	} questions[] = {
+		{ "rnr-timer", time_retries },
+		{ "window", write_through_window },
+		{ "resize", resize },
+		{ "destroy", destroy },
+	};
+	struct sockaddr_in address = { .sin_family = AF_INET };
+	size_t i;
+
+	number = argc == 3 ? atoi(argv[2]) : 0;
+	inet_pton(AF_INET, "192.0.2.1", &address.sin_addr);
+	connect_ends(&ends, &address);
+	for (i = 0; argc == 3 && i < sizeof(questions) / sizeof(questions[0]); i++) {
+		if (!strcmp(questions[i].name, argv[1]))
+			questions[i].ask();
+	}
+	return 0;
+}
