@@ -234,6 +234,13 @@ void sim_destroy_endpoints_of(const struct sim_channel *channel);
  */
 bool sim_same_address(const struct sim_endpoint *listener, const struct sockaddr_storage *address);
 
+/*
+ * ---- What happens to a host: disturb.c ----
+ *
+ * Does to the host of a program what the fault says, if that is none of a call or a message.
+ */
+void sim_disturb(struct sim_program *program, const struct sim_fault *fault);
+
 /* Returns the traits of the endpoint's device or, while it has none, of the first device. */
 const struct sim_traits *sim_cm_traits(const struct sim_endpoint *endpoint);
 in_port_t *sim_port_of(struct sockaddr_storage *address);
