@@ -95,6 +95,11 @@ struct sim_endpoint {
 	bool cut;                /* the peer has gone, and this side cannot know: see sim_is_cut */
 };
 
+static inline struct sim_host sim_host_at(const struct sim_endpoint *endpoint)
+{
+	return (struct sim_host){ endpoint->object.program, endpoint->device };
+}
+
 struct sim_endpoint *sim_create_endpoint(struct sim_program *program, struct sim_channel *channel,
 					 void *user);
 

@@ -176,7 +176,7 @@ void sim_tell_path(struct sim_endpoint *endpoint, enum rdma_cm_event_type type, 
 	if (gid) {
 		event->path.is_global = event->path.port_num = 1;
 		event->path.grh.dgid = *gid;
-		event->path.grh.sgid_index = (uint8_t)sim_gid_index(endpoint->device, 1, &own);
+		event->path.grh.sgid_index = (uint8_t)sim_gid_index(sim_host_at(endpoint), 1, &own);
 		event->path.grh.hop_limit = 64;
 	}
 	sim_post_event(endpoint->channel, &event->head);

@@ -25,7 +25,7 @@ static bool leads_to(const struct sim_qp *qp, const struct sim_qp *peer)
 		return true;
 	if (device->ports[port - 1].infiniband && path->dlid != device->ports[port - 1].lid)
 		return false;
-	gid = sim_find_gid(device, port, back->grh.sgid_index);
+	gid = sim_find_gid(sim_host_of(peer), port, back->grh.sgid_index);
 	return !path->is_global || (gid && !memcmp(&gid->gid, &path->grh.dgid, sizeof(gid->gid)));
 }
 

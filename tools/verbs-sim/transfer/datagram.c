@@ -83,7 +83,7 @@ static void write_header(const struct sim_qp *qp, const struct sim_request *requ
 {
 	const struct ibv_global_route *route = &request->to.path.grh;
 	const struct sim_gid *source =
-		sim_find_gid(qp->pd->context->device, qp->attr.port_num, route->sgid_index);
+		sim_find_gid(sim_host_of(qp), qp->attr.port_num, route->sgid_index);
 	uint16_t length = htons((uint16_t)(request->length + ROCE_UDP_HEADER));
 	struct ip6_hdr *v6 = (struct ip6_hdr *)to;
 	struct iphdr *v4 = (struct iphdr *)(to + SIM_GRH - sizeof(*v4));
