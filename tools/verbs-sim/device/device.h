@@ -181,7 +181,6 @@ struct sim_request {
 	bool begun;                                          /* its first packets have arrived */
 	uint64_t sum;      /* checksum of the data when posted: see strict.c; 0: unknown */
 	uint64_t since_ns; /* first sent then to a peer that does not answer; 0: not sent yet */
-	bool unanswered;   /* it has arrived, but its acknowledgement is lost */
 	uint8_t *data; /* inline data, or data copied from the program's memory already; or NULL */
 	int num_sge;
 	struct ibv_sge sge[];
@@ -218,6 +217,7 @@ struct sim_qp {
 	bool sq_sig_all;
 	uint64_t failed_ns; /* the time of its error state */
 	bool halted;        /* sends nothing more, until it is reset */
+	bool stale; /* its GID has another index now: messages come, but nothing leaves it until its reset */
 	struct ibv_qp_cap cap;
 	struct ibv_qp_attr attr;
 	struct sim_requests sends; /* not completed yet, in order */
@@ -374,8 +374,11 @@ uint64_t sim_arrival_ns(uint64_t length);
 
 struct sim_qp *sim_find_qp(uint32_t number);
 
-/* Returns the QP that this one is connected to, if that takes messages; otherwise NULL. */
+/* Returns the QP that this one is connected to, if that takes messages and they pass; otherwise NULL. */
 struct sim_qp *sim_peer_of(const struct sim_qp *qp);
+
+/* What would become of the answer of `peer` to a request of this QP. */
+enum sim_passage sim_passage_of_answer(const struct sim_qp *qp, const struct sim_qp *peer);
 
 /* Moves the QP into the error state, and flushes all that is posted. */
 void sim_fail_qp(struct sim_qp *qp);

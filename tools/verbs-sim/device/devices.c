@@ -199,8 +199,7 @@ const struct sim_gid *sim_find_gid(struct sim_host host, uint32_t port, uint32_t
 	uint32_t i;
 
 	for (i = 0; i < device->n_gids; i++) {
-		if (device->gids[i].port == port &&
-		    sim_index_now(host, &device->gids[i]) == index)
+		if (device->gids[i].port == port && sim_index_now(host, &device->gids[i]) == index)
 			return &device->gids[i];
 	}
 	return NULL;

@@ -41,7 +41,9 @@ struct sim_traits {
 	bool retries_forever;            /* retry_cnt 7 is forever; otherwise seven times */
 	bool coarse_timeouts;            /* a timeout is rounded up as Linux's timers are */
 	uint8_t ack_timeout;             /* RoCE: a code as in struct ibv_qp_attr */
+	bool ends_with_port;             /* iWARP: connections end when the port goes down */
 	/* Completions. */
+	enum ibv_wc_status no_path; /* its own port is down, or its GID has moved; 0: no answer */
 	enum ibv_wc_status beyond_region; /* on this side, with a key that is right */
 	enum ibv_wc_status bad_local_key, bad_sink, bad_opcode, bad_bind; /* sink: READ target */
 	enum ibv_wc_status bad_recv_key, bad_recv_there; /* at the receiver, and at the sender */

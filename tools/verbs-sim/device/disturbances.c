@@ -4,7 +4,8 @@
  */
 #include "verbs-sim/device/disturbances.h"
 
-#define EACH_DISTURBANCE(it) LIST_FOREACH(it, &sim_world->devices->disturbances, link)
+#define EACH_DISTURBANCE(it) \
+	for (it = LIST_FIRST(&sim_world->devices->disturbances); it; it = LIST_NEXT(it, link))
 
 static bool concerns(const struct sim_disturbance *disturbance, struct sim_host host)
 {

@@ -15,7 +15,7 @@ enum sim_disturbance_kind {
 	SIM_LOSSY,  /* one of `every` messages from or to it is lost */
 	SIM_DOWN,   /* the ports of its device are down */
 	SIM_NO_GID, /* its device has no IPv4 address: on RoCE no GID of one */
-	SIM_MOVED   /* on RoCE: its device had none for a while, so that they have other indices now */
+	SIM_MOVED /* on RoCE: its device had none for a while, so that they have other indices now */
 };
 
 struct sim_disturbance {

@@ -46,8 +46,7 @@ static struct ib_uverbs_gid_entry entry_of(const struct sim_gid *gid)
 	return entry;
 }
 
-static int query_gid_entry(const struct uverbs *uverbs,
-			   const struct ib_uverbs_ioctl_hdr *request)
+static int query_gid_entry(const struct uverbs *uverbs, const struct ib_uverbs_ioctl_hdr *request)
 {
 	const struct sim_device *device = uverbs->device;
 	uint32_t port = (uint32_t)number(request, UVERBS_ATTR_QUERY_GID_ENTRY_PORT);
@@ -71,8 +70,7 @@ static int query_gid_entry(const struct uverbs *uverbs,
 }
 
 /* Returns all GIDs that are not empty, in the order of ports and places. */
-static int query_gid_table(const struct uverbs *uverbs,
-			   const struct ib_uverbs_ioctl_hdr *request)
+static int query_gid_table(const struct uverbs *uverbs, const struct ib_uverbs_ioctl_hdr *request)
 {
 	const struct sim_device *device = uverbs->device;
 	const struct ib_uverbs_attr *to = find(request, UVERBS_ATTR_QUERY_GID_TABLE_RESP_ENTRIES);

@@ -67,8 +67,8 @@ uint64_t sim_timeout_ns(const struct sim_qp *qp);
 uint64_t sim_end_of_retries(const struct sim_qp *qp, struct sim_request *request);
 
 /*
- * Returns true if a request that has arrived goes on waiting, because a host has fallen silent
- * before the acknowledgement came. At the end of the retries, sets the status of the request.
+ * Returns true if a request that has arrived goes on waiting, because its acknowledgement is lost. At
+ * the end of the retries, sets the status of the request.
  */
 bool sim_awaits_lost_answer(struct sim_qp *qp, struct sim_request *request);
 
