@@ -229,5 +229,7 @@ void sim_send(struct sim_endpoint *to, enum sim_message_kind kind, int status,
 	if (terms)
 		message->terms = *terms;
 	SIM_LINK(&to->inbox, message, link);
+	if (TAILQ_FIRST(&to->inbox)->lost)
+		return; /* it comes behind that */
 	sim_schedule(&to->deliver, sim_world->now_ns + sim_pace_ns(SIM_PACE_CM));
 }

@@ -197,15 +197,17 @@ static void arrive(struct sim_endpoint *endpoint, const struct sim_message *mess
 }
 
 #define MOST_TIMES   16         /* CMA_MAX_CM_RETRIES, and the first time */
-#define TCP_FIRST_NS 1000000000 /* TCP_TIMEOUT_INIT; then each time twice as long, */
-#define TCP_DOUBLES  7          /* up to TCP_RTO_MAX */
+#define SYN_NS       1000000000 /* TCP_TIMEOUT_INIT: the first time after which TCP repeats a SYN, */
+#define TCP_NS       200000000  /* TCP_RTO_MIN: or anything else; then each time twice as long */
+#define MOST_DOUBLES 7
 
 static uint64_t resend_ns(const struct sim_endpoint *endpoint, const struct sim_message *message)
 {
-	uint64_t ns = sim_cm_traits(endpoint)->resend_ns;
-	uint32_t doubles = message->lost < TCP_DOUBLES ? message->lost : TCP_DOUBLES;
+	uint32_t doubles = message->lost > MOST_DOUBLES ? MOST_DOUBLES : message->lost - 1;
+	uint64_t tcp_ns = message->kind == SIM_MESSAGE_REQUEST ? SYN_NS : TCP_NS;
 
-	return ns ? ns : (uint64_t)TCP_FIRST_NS << doubles;
+	return sim_cm_traits(endpoint)->iwarp ? tcp_ns << doubles
+					      : sim_cm_traits(endpoint)->resend_ns;
 }
 
 /* Returns true if a message is lost on its way. One on its way when a host falls silent for good is not. */

@@ -211,10 +211,10 @@ static bool lacks_path(const struct sim_qp *qp)
 }
 
 /* Returns true if nobody answers this request, or it is lost on its way. */
-static bool is_lost(const struct sim_qp *qp, const struct sim_qp *peer,
-		    const struct sim_request *request)
+static bool is_lost(const struct sim_qp *qp, const struct sim_qp *peer, struct sim_request *request)
 {
-	return !peer || (sim_brings_data(request) && sim_passage_of_answer(qp, peer)) ||
+	return !peer || sim_has_given_up(qp, request) ||
+	       (sim_brings_data(request) && sim_passage_of_answer(qp, peer)) ||
 	       sim_loses(sim_host_of(qp), sim_host_of(peer));
 }
 
