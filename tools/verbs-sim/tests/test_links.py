@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from flaps import AT, TABLE, Flap, said
+from flaps import AT, SECONDS, TABLE, Flap, said
 from running import ends, steps
 from verbs_sim import ADDRESS, TOP, Run, simulate
 
@@ -17,7 +17,7 @@ FLAP = "build/tests/sim/flap"
 SEEDS = range(1, 6)
 
 
-def watch(*options: str, seconds: int = 30) -> Run:
+def watch(*options: str, seconds: int = SECONDS) -> Run:
     """Both sides, each of which has a host of its own."""
     return simulate([[FLAP, side, ADDRESS, str(seconds)] for side in SIDES], "--leaks", "ignore", *options)
 
@@ -63,8 +63,8 @@ def test_a_message_of_the_connection_manager_is_repeated(transport: str, fault: 
 
 def test_partitions_are_between_two() -> None:
     """The third program has the server to itself."""
-    server = ["build/tests/sim/flap", "server", ADDRESS, "30"]
-    run = simulate([server, ["true"], [FLAP, "client", ADDRESS, "30"]], "--leaks", "ignore", "--fail", f"0:{AT}:PARTITION=1")
+    server, client = ([FLAP, side, ADDRESS, "30"] for side in SIDES)
+    run = simulate([server, ["true"], client], "--leaks", "ignore", "--fail", f"0:{AT}:PARTITION=1")
     assert run.fault and not any(said(run.out, side) for side in SIDES), run.why()
 
 
