@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What comes to both sides of a connection while the link of one goes down, or its address moves: the rows by which verbs-sim does
-the same, played on two machines. What differs between driver and simulation is said in the row. On emulated machines completions pause
+"""Plays on two machines the rows by which verbs-sim was made: a link goes down, or an address moves, and each side says what
+comes to it. What differs between driver and simulation is said in the row. On emulated machines completions pause
 at any time, so that is not compared.
 """
 

@@ -161,7 +161,7 @@ bool sim_inject_event(struct sim_endpoint *endpoint);
 /* Gives this endpoint a QP to connect, until one of the two is destroyed. */
 void sim_give_qp(struct sim_endpoint *endpoint, struct sim_qp *qp);
 
-/* What would become of a message to the peer of this endpoint. */
+/* Returns what would become of a message to the peer of this endpoint. */
 enum sim_passage sim_passage_from(const struct sim_endpoint *endpoint);
 
 /* The time for an answer is over: to a connect request, or to a disconnect. */

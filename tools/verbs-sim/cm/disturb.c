@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What happens to a program's host and its devices, whichever call it makes: by --fail, or by a step.
+ * Disturbs a program's host and its devices, whichever call it makes: by --fail, or by a step.
  * See cm.h.
  */
 #include <string.h>
@@ -68,7 +68,7 @@ static void remove_device(void)
 	post_to_all(NULL, IBV_EVENT_DEVICE_FATAL);
 }
 
-/* ---- What lasts ---- */
+/* ---- Disturbances that last ---- */
 
 static const struct sim_device *device_of(const struct sim_fault *fault)
 {

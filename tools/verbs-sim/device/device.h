@@ -377,7 +377,7 @@ struct sim_qp *sim_find_qp(uint32_t number);
 /* Returns the QP that this one is connected to, if that takes messages and they pass; otherwise NULL. */
 struct sim_qp *sim_peer_of(const struct sim_qp *qp);
 
-/* What would become of the answer of `peer` to a request of this QP. */
+/* Returns what would become of the answer of `peer` to a request of this QP. */
 enum sim_passage sim_passage_of_answer(const struct sim_qp *qp, const struct sim_qp *peer);
 
 /* Moves the QP into the error state, and flushes all that is posted. */

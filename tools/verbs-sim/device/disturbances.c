@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What disturbs the hosts of programs: see disturbances.h.
+ * Disturbances of the hosts of programs: see disturbances.h.
  */
 #include "verbs-sim/device/disturbances.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What disturbs the hosts of programs, and the links between them, for as long as it lasts.
+ * Disturbances of the hosts of programs, and of the links between them, for as long as they last.
  *
  * Contract: each program has a host of its own, also if one device serves several. cm/disturb.c
  * begins and ends disturbances; everybody else only asks. Needs the turn.
@@ -28,17 +28,17 @@ struct sim_disturbance {
 	struct sim_task end;
 };
 
-/* What becomes of a message between two hosts. */
+/* The ways in which a message between two hosts may end. */
 enum sim_passage {
 	SIM_PASSES,
-	SIM_LOST,   /* but a later one may pass */
+	SIM_LOST,   /* now, and a later one may pass */
 	SIM_CUT_OFF /* so are all to come */
 };
 
 /* The disturbance of this kind; NULL: there is none. Of any device, if host.device is NULL. */
 struct sim_disturbance *sim_find_disturbance(enum sim_disturbance_kind kind, struct sim_host host);
 
-/* What would become of a message now. */
+/* Returns what would become of a message now. */
 enum sim_passage sim_passage(struct sim_host from, struct sim_host to);
 
 /* Returns true if this very message is lost on a lossy link, of which it is counted. */

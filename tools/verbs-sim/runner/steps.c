@@ -134,7 +134,7 @@ static bool send_signal(struct sim_run *run, char *rest)
 	return true;
 }
 
-/* What --fail does to a host at a call, at this moment. */
+/* Does now to a host what --fail does at a call. */
 static bool fail(struct sim_run *run, char *rest)
 {
 	int number = read_program(&rest);

@@ -30,7 +30,7 @@ static const char *name;
 static struct rdma_cm_id *id;
 static struct ibv_mr *mr;
 static char buffer[64];
-static long start_ms, last_ms; /* of the connection, and of its last completion */
+static long start_ms, last_ms; /* times of the connection, and of its last completion */
 static long posted, completed, failed;
 static enum ibv_port_state state;
 static union ibv_gid gids[GIDS];

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What comes to both sides of a connection while something happens to the link of one: rows that the simulated device answers here,
-and two machines with a driver elsewhere.
+"""Rows of what comes to both sides of a connection while something happens to the link of one: the simulated device answers them
+here, and two machines with a driver elsewhere.
 
 Contract: a row was measured on both drivers of both kernels, by the commands that it has, before it was simulated. What comes
 is a set, since events and completions come in any order. It leaves out what a message that TCP takes says: nothing.
@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-SECONDS = 30  # that both sides watch
+SECONDS = 30  # time for which both sides watch
 AT = "ibv_poll_cq:400"  # when it happens
 
 PORT = {"port error", "the port is down", "port active", "the port is active"}
@@ -28,7 +28,7 @@ class Flap:
     """Something that happens to the host of one side."""
 
     name: str
-    how: str  # of --fail
+    how: str  # the HOW of --fail
     apply: str  # in the lab: {net} is the network device, {address} that of the host
     hold_s: int
     undo: str
@@ -68,6 +68,6 @@ TABLE = [
 
 
 def said(out: str, side: str, before_s: int = SECONDS) -> set[str]:
-    """What has come to a side, once it was connected; at the end, the other may have left."""
+    """Returns what has come to a side, once it was connected; at the end, the other may have left."""
     found = re.findall(rf"^{side} +([\d.]+) s: (?!connected)(.*)$", out, re.MULTILINE)
     return {what for at_s, what in found if float(at_s) < before_s}
