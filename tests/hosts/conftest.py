@@ -27,13 +27,18 @@ class Machines:
         self.pair: Pair | None = None
         self.baseline: list[str] = []
 
-    def play(self, device: str, stages: list[str], row: Disturbance) -> tuple[dict[str, Seen], list[str]]:
-        """Plays a case; returns the results of each stage, and complaints about the hosts."""
+    def get(self) -> Pair:
+        """Returns the pair, which it boots if there is none."""
         if not self.pair:
             self.pair = Pair(self.kernel)
             self.baseline = [resources(host) for host in self.pair.hosts]
+        return self.pair
+
+    def play(self, device: str, stages: list[str], row: Disturbance) -> tuple[dict[str, Seen], list[str]]:
+        """Plays a case; returns the results of each stage, and complaints about the hosts."""
+        pair = self.get()
         try:
-            return Case(self.pair, device, stages, row).play(self.baseline)
+            return Case(pair, device, stages, row).play(self.baseline)
         except Lost as error:
             self.give_up()
             pytest.fail(f"a machine was lost: {error}")

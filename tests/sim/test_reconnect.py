@@ -55,6 +55,14 @@ def test_its_server_is_killed_at_each_call(transport: list[str], tmp_path: Path)
     assert number > 60 and killed > 10
 
 
+@pytest.mark.parametrize("fault", ["0:{}:PORT_DOWN=2s", "0:{}:PORT_DOWN=30s", "1:{}:GID_MOVE=1s", "1:{}:SILENCE=30s", "1:{}:LOSSY=2/9s"])
+@OVER
+def test_its_link_goes_down_for_a_while(transport: list[str], fault: str, tmp_path: Path) -> None:
+    for number in range(5, 120, 6):
+        done = run(tmp_path / str(number), transport, "--fail", fault.format(number), servers=1)
+        check(done, tmp_path / str(number))
+
+
 @OVER
 @pytest.mark.parametrize("left", [0, 1, 12])
 def test_a_line_that_a_kill_has_cut_off_is_written_again(left: int, transport: list[str], tmp_path: Path) -> None:

@@ -116,6 +116,8 @@ int sim_resolve_address(struct sim_endpoint *endpoint, const struct sockaddr *so
 	/* An id without a device hears of no removal, so it gets one first. */
 	if (sim_me->instead && sim_me->instead->value == RDMA_CM_EVENT_DEVICE_REMOVAL)
 		sim_tell(endpoint, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
+	if (endpoint->device && sim_find_disturbance(SIM_DOWN, sim_host_at(endpoint)))
+		return ENETUNREACH;
 	if (sim_inject_event(endpoint))
 		return 0;
 	if (!endpoint->device) /* librdmacm needs a device */

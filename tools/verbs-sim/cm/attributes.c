@@ -42,7 +42,7 @@ static int path_attributes(const struct sim_endpoint *endpoint, struct ibv_qp_at
 	agree_first(endpoint, attr);
 	attr->ah_attr = (struct ibv_ah_attr){ .is_global = 1, .port_num = 1 };
 	attr->ah_attr.grh.dgid = sim_gid_of(&endpoint->destination);
-	attr->ah_attr.grh.sgid_index = (uint8_t)sim_gid_index(endpoint->device, 1, &own);
+	attr->ah_attr.grh.sgid_index = (uint8_t)sim_gid_index(sim_host_at(endpoint), 1, &own);
 	attr->ah_attr.grh.hop_limit = 64;
 	attr->rq_psn = 0;
 	attr->min_rnr_timer = 0;

@@ -59,6 +59,8 @@ struct sim_message {
 	TAILQ_ENTRY(sim_message) link;
 	enum sim_message_kind kind;
 	int status;
+	struct sim_host from;
+	uint32_t lost; /* times that it was lost */
 	struct sim_terms terms;
 };
 
@@ -92,8 +94,13 @@ struct sim_endpoint {
 	TAILQ_HEAD(sim_messages, sim_message) inbox;
 	struct sim_task deliver;
 	struct sim_task give_up; /* due when the kernel stops waiting for an answer */
-	bool cut;                /* the peer has gone, and this side cannot know: see sim_is_cut */
+	bool cut;                /* the peer has gone, and this side cannot know */
 };
+
+static inline struct sim_host sim_host_at(const struct sim_endpoint *endpoint)
+{
+	return (struct sim_host){ endpoint->object.program, endpoint->device };
+}
 
 struct sim_endpoint *sim_create_endpoint(struct sim_program *program, struct sim_channel *channel,
 					 void *user);
@@ -154,8 +161,8 @@ bool sim_inject_event(struct sim_endpoint *endpoint);
 /* Gives this endpoint a QP to connect, until one of the two is destroyed. */
 void sim_give_qp(struct sim_endpoint *endpoint, struct sim_qp *qp);
 
-/* Returns true if nothing reaches the peer of this endpoint, because one of the hosts is silent. */
-bool sim_is_cut(const struct sim_endpoint *endpoint);
+/* Returns what would become of a message to the peer of this endpoint. */
+enum sim_passage sim_passage_from(const struct sim_endpoint *endpoint);
 
 /* The time for an answer is over: to a connect request, or to a disconnect. */
 void sim_give_up_waiting(struct sim_endpoint *endpoint);
@@ -233,6 +240,16 @@ void sim_destroy_endpoints_of(const struct sim_channel *channel);
  * listener there.
  */
 bool sim_same_address(const struct sim_endpoint *listener, const struct sockaddr_storage *address);
+
+/*
+ * ---- What happens to a host: disturb.c ----
+ *
+ * Does to the host of a program what the fault says, if that is none of a call or a message.
+ */
+void sim_disturb(struct sim_program *program, const struct sim_fault *fault);
+
+/* Ends a disturbance, which is over. */
+void sim_end_disturbance(struct sim_disturbance *disturbance);
 
 /* Returns the traits of the endpoint's device or, while it has none, of the first device. */
 const struct sim_traits *sim_cm_traits(const struct sim_endpoint *endpoint);

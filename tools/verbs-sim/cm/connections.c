@@ -107,7 +107,7 @@ static int disconnect_roce(struct sim_endpoint *endpoint)
 		sim_send(endpoint->peer,
 			 answers ? SIM_MESSAGE_DISCONNECTED : SIM_MESSAGE_DISCONNECT, 0, NULL);
 	endpoint->state = SIM_CM_LEAVING;
-	if (!answers && sim_is_cut(endpoint)) {
+	if (!answers && sim_passage_from(endpoint)) {
 		sim_schedule(&endpoint->give_up,
 			     sim_world->now_ns + sim_cm_traits(endpoint)->disconnect_lost_ns);
 		return 0;
@@ -168,8 +168,10 @@ void sim_lose_connection(struct sim_endpoint *endpoint)
 {
 	if (!endpoint)
 		return;
-	if (endpoint->peer && !sim_is_cut(endpoint))
+	if (endpoint->peer && !sim_passage_from(endpoint))
 		lose(endpoint->peer);
+	else if (endpoint->peer)
+		sim_send(endpoint->peer, SIM_MESSAGE_DISCONNECT, 0, NULL);
 	lose(endpoint);
 }
 
@@ -177,7 +179,7 @@ void sim_part(struct sim_endpoint *endpoint)
 {
 	if (!endpoint->peer)
 		return;
-	endpoint->peer->cut |= sim_is_cut(endpoint);
+	endpoint->peer->cut |= sim_passage_from(endpoint) == SIM_CUT_OFF;
 	endpoint->peer->peer = NULL;
 	endpoint->peer = NULL;
 }

@@ -176,7 +176,7 @@ void sim_tell_path(struct sim_endpoint *endpoint, enum rdma_cm_event_type type, 
 	if (gid) {
 		event->path.is_global = event->path.port_num = 1;
 		event->path.grh.dgid = *gid;
-		event->path.grh.sgid_index = (uint8_t)sim_gid_index(endpoint->device, 1, &own);
+		event->path.grh.sgid_index = (uint8_t)sim_gid_index(sim_host_at(endpoint), 1, &own);
 		event->path.grh.hop_limit = 64;
 	}
 	sim_post_event(endpoint->channel, &event->head);
@@ -206,10 +206,11 @@ void sim_receive_terms(const struct sim_endpoint *endpoint, struct sim_terms *te
 						  least ? SIM_FIXED : UINT8_MAX);
 }
 
-bool sim_is_cut(const struct sim_endpoint *endpoint)
+enum sim_passage sim_passage_from(const struct sim_endpoint *endpoint)
 {
-	return endpoint->cut || endpoint->object.program->silent ||
-	       (endpoint->peer && endpoint->peer->object.program->silent);
+	return endpoint->cut ? SIM_CUT_OFF
+			     : sim_passage(sim_host_at(endpoint),
+					   sim_host_at(endpoint->peer ? endpoint->peer : endpoint));
 }
 
 void sim_send(struct sim_endpoint *to, enum sim_message_kind kind, int status,
@@ -219,13 +220,16 @@ void sim_send(struct sim_endpoint *to, enum sim_message_kind kind, int status,
 		     kind == SIM_MESSAGE_FORGET;
 	struct sim_message *message;
 
-	if (!stays && sim_is_cut(to))
+	if (!stays && sim_passage_from(to) == SIM_CUT_OFF)
 		return;
 	message = sim_alloc(sizeof(*message));
 	message->kind = kind;
 	message->status = status;
+	message->from = sim_host_at(stays || !to->peer ? to : to->peer);
 	if (terms)
 		message->terms = *terms;
 	SIM_LINK(&to->inbox, message, link);
+	if (TAILQ_FIRST(&to->inbox)->lost)
+		return; /* it comes behind that */
 	sim_schedule(&to->deliver, sim_world->now_ns + sim_pace_ns(SIM_PACE_CM));
 }

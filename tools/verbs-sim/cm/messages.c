@@ -79,12 +79,22 @@ static void refuse(struct sim_endpoint *client, int status)
 	sim_tell(client, RDMA_CM_EVENT_REJECTED, status);
 }
 
+static struct sim_host host_of_listener(const struct sim_endpoint *client)
+{
+	const struct sim_endpoint *listener = sim_find_listener(client);
+	const struct sim_program *program = listener ? listener->object.program : NULL;
+
+	return program ? (struct sim_host){ program, sim_device_at(&client->destination, program) }
+		       : sim_host_at(client);
+}
+
 static void request_arrives(struct sim_endpoint *client)
 {
 	struct sim_endpoint *listener = sim_find_listener(client);
 
-	if (client->object.program->silent || (listener && listener->object.program->silent))
-		return; /* client->give_up ends this */
+	if (client->state != SIM_CM_CONNECTING ||
+	    sim_passage(sim_host_at(client), host_of_listener(client)) == SIM_CUT_OFF)
+		return; /* client->give_up ends this, or has */
 	if (!listener && client->datagram) {
 		take_answer(client, SIM_SIDR_UNSUPPORTED, &client->wanted);
 	} else if (!listener) {
@@ -186,13 +196,44 @@ static void arrive(struct sim_endpoint *endpoint, const struct sim_message *mess
 	}
 }
 
+#define MOST_TIMES   16         /* CMA_MAX_CM_RETRIES, and the first time */
+#define SYN_NS       1000000000 /* TCP_TIMEOUT_INIT: the first time after which TCP repeats a SYN, */
+#define TCP_NS       200000000  /* TCP_RTO_MIN: or anything else; then each time twice as long */
+#define MOST_DOUBLES 7
+
+static uint64_t resend_ns(const struct sim_endpoint *endpoint, const struct sim_message *message)
+{
+	uint32_t doubles = message->lost > MOST_DOUBLES ? MOST_DOUBLES : message->lost - 1;
+	uint64_t tcp_ns = message->kind == SIM_MESSAGE_REQUEST ? SYN_NS : TCP_NS;
+
+	return sim_cm_traits(endpoint)->iwarp ? tcp_ns << doubles
+					      : sim_cm_traits(endpoint)->resend_ns;
+}
+
+/* Returns true if a message is lost on its way. One on its way when a host falls silent for good is not. */
+static bool is_lost(const struct sim_endpoint *endpoint, const struct sim_message *message)
+{
+	struct sim_host from = message->from, to = sim_host_at(endpoint);
+
+	if (message->kind == SIM_MESSAGE_ESTABLISHED || message->kind == SIM_MESSAGE_FORGET)
+		return false;
+	if (message->kind == SIM_MESSAGE_REQUEST)
+		to = host_of_listener(endpoint);
+	return sim_passage(from, to) == SIM_LOST || sim_loses(from, to);
+}
+
 void sim_deliver(struct sim_endpoint *endpoint)
 {
 	struct sim_message *message = TAILQ_FIRST(&endpoint->inbox);
 
+	if (is_lost(endpoint, message) && ++message->lost < MOST_TIMES) {
+		sim_schedule(&endpoint->deliver, sim_world->now_ns + resend_ns(endpoint, message));
+		return;
+	}
 	SIM_UNLINK(&endpoint->inbox, message, link);
 	if (!TAILQ_EMPTY(&endpoint->inbox))
 		sim_schedule(&endpoint->deliver, sim_world->now_ns + sim_pace_ns(SIM_PACE_CM));
-	arrive(endpoint, message);
+	if (message->lost < MOST_TIMES)
+		arrive(endpoint, message);
 	sim_free(message);
 }

@@ -152,7 +152,6 @@ struct sim_program {
 	uint32_t left[SIM_MOST_KINDS];               /* objects not destroyed at the end */
 	TAILQ_HEAD(sim_channels, sim_channel) stale; /* see device/device.h */
 	struct sim_fault *next_status; /* injected into its next completion, or NULL */
-	bool silent;                   /* the host is cut off */
 	bool told_to_stop;             /* sent SIGTERM, because all slept, or it did not end */
 	uint64_t runs;                 /* number of times that its threads have slept and gone on */
 	bool stopped;                  /* by SIGSTOP: its threads do not run, but its device does */

@@ -11,6 +11,7 @@
 #include <infiniband/verbs.h>
 
 #include "verbs-sim/device/devices.h"
+#include "verbs-sim/device/disturbances.h"
 #include "verbs-sim/device/faults.h"
 #include "verbs-sim/device/rings.h"
 
@@ -180,7 +181,6 @@ struct sim_request {
 	bool begun;                                          /* its first packets have arrived */
 	uint64_t sum;      /* checksum of the data when posted: see strict.c; 0: unknown */
 	uint64_t since_ns; /* first sent then to a peer that does not answer; 0: not sent yet */
-	bool unanswered;   /* it has arrived, but its acknowledgement is lost */
 	uint8_t *data; /* inline data, or data copied from the program's memory already; or NULL */
 	int num_sge;
 	struct ibv_sge sge[];
@@ -217,6 +217,7 @@ struct sim_qp {
 	bool sq_sig_all;
 	uint64_t failed_ns; /* the time of its error state */
 	bool halted;        /* sends nothing more, until it is reset */
+	bool stale; /* its GID has another index now: messages come, but nothing leaves it until its reset */
 	struct ibv_qp_cap cap;
 	struct ibv_qp_attr attr;
 	struct sim_requests sends; /* not completed yet, in order */
@@ -241,6 +242,11 @@ static inline const struct sim_traits *sim_qp_traits(const struct sim_qp *qp)
 	return sim_traits(qp->pd->context);
 }
 
+static inline struct sim_host sim_host_of(const struct sim_qp *qp)
+{
+	return (struct sim_host){ qp->object.program, qp->pd->context->device };
+}
+
 static inline bool sim_is_iwarp(const struct sim_qp *qp)
 {
 	return sim_qp_traits(qp)->iwarp;
@@ -252,7 +258,10 @@ __be64 sim_guid_of(const struct sim_device *device);
 void sim_query_device(const struct sim_device *device, struct ibv_device_attr *attr);
 
 /* Queries a port. Returns 0, or EINVAL: there is no such port. */
-int sim_query_port(const struct sim_device *device, uint32_t number, struct ibv_port_attr *attr);
+int sim_query_port(struct sim_host host, uint32_t number, struct ibv_port_attr *attr);
+
+/* Returns the state of a port that the device has. */
+enum ibv_port_state sim_port_state(struct sim_host host, uint32_t number);
 
 /* Returns the size of the GID table: the driver's, or more if the last GID of the port needs it. */
 uint32_t sim_gid_places(const struct sim_device *device, uint32_t port);
@@ -365,8 +374,11 @@ uint64_t sim_arrival_ns(uint64_t length);
 
 struct sim_qp *sim_find_qp(uint32_t number);
 
-/* Returns the QP that this one is connected to, if that takes messages; otherwise NULL. */
+/* Returns the QP that this one is connected to, if that takes messages and they pass; otherwise NULL. */
 struct sim_qp *sim_peer_of(const struct sim_qp *qp);
+
+/* Returns what would become of the answer of `peer` to a request of this QP. */
+enum sim_passage sim_passage_of_answer(const struct sim_qp *qp, const struct sim_qp *peer);
 
 /* Moves the QP into the error state, and flushes all that is posted. */
 void sim_fail_qp(struct sim_qp *qp);
@@ -429,7 +441,7 @@ int sim_modify_qp(struct sim_qp *qp, const struct ibv_qp_attr *attr, int mask);
 /*
  * Checks, as a driver does, that an address is complete, and leads out of this host. Returns 0, or EINVAL.
  */
-int sim_check_path(const struct sim_device *device, uint32_t port, const struct ibv_ah_attr *path);
+int sim_check_path(struct sim_host host, uint32_t port, const struct ibv_ah_attr *path);
 
 /*
  * ---- Grants: granting.c ----

@@ -193,25 +193,27 @@ void sim_create_devices(const char *const *texts, uint32_t n)
 		sim_read_device(texts[i], i, &sim_world->devices->all[i]);
 }
 
-const struct sim_gid *sim_find_gid(const struct sim_device *device, uint32_t port, uint32_t index)
+const struct sim_gid *sim_find_gid(struct sim_host host, uint32_t port, uint32_t index)
 {
+	const struct sim_device *device = host.device;
 	uint32_t i;
 
 	for (i = 0; i < device->n_gids; i++) {
-		if (device->gids[i].port == port && device->gids[i].index == index)
+		if (device->gids[i].port == port && sim_index_now(host, &device->gids[i]) == index)
 			return &device->gids[i];
 	}
 	return NULL;
 }
 
-uint32_t sim_gid_index(const struct sim_device *device, uint32_t port, const union ibv_gid *gid)
+uint32_t sim_gid_index(struct sim_host host, uint32_t port, const union ibv_gid *gid)
 {
+	const struct sim_device *device = host.device;
 	uint32_t i;
 
 	for (i = 0; i < device->n_gids; i++) {
 		if (device->gids[i].port == port &&
 		    !memcmp(&device->gids[i].gid, gid, sizeof(*gid)))
-			return device->gids[i].index;
+			return sim_index_now(host, &device->gids[i]);
 	}
 	return IN6_IS_ADDR_V4MAPPED((const struct in6_addr *)gid) ? 1 : 2;
 }

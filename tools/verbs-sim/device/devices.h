@@ -3,7 +3,8 @@
  * The devices of the simulated machine: how each behaves (traits.c), and its addresses, ports and
  * GIDs (devices.c).
  *
- * Contract: the runner makes them before the first program runs; then they stay as they are.
+ * Contract: the runner makes them before the first program runs; then they stay as they are. What
+ * disturbs them on the host of a program is in disturbances.h, and asked for where it matters.
  */
 #ifndef VERBS_SIM_DEVICE_DEVICES_H
 #define VERBS_SIM_DEVICE_DEVICES_H
@@ -40,7 +41,9 @@ struct sim_traits {
 	bool retries_forever;            /* retry_cnt 7 is forever; otherwise seven times */
 	bool coarse_timeouts;            /* a timeout is rounded up as Linux's timers are */
 	uint8_t ack_timeout;             /* RoCE: a code as in struct ibv_qp_attr */
+	bool ends_with_port;             /* iWARP: connections end when the port goes down */
 	/* Completions. */
+	enum ibv_wc_status no_path; /* its own port is down, or its GID has moved; 0: no answer */
 	enum ibv_wc_status beyond_region; /* on this side, with a key that is right */
 	enum ibv_wc_status bad_local_key, bad_sink, bad_opcode, bad_bind; /* sink: READ target */
 	enum ibv_wc_status bad_recv_key, bad_recv_there; /* at the receiver, and at the sender */
@@ -95,10 +98,17 @@ struct sim_device {
 	int used[SIM_KINDS]; /* the objects that exist */
 };
 
+/* A device of a program's host. Each program has one of its own, also if one device serves several. */
+struct sim_host {
+	const struct sim_program *program;
+	const struct sim_device *device; /* NULL: any */
+};
+
 /* The devices of the world. */
 struct sim_devices {
 	struct sim_device all[SIM_MOST_DEVICES];
 	uint32_t n;
+	LIST_HEAD(sim_disturbances, sim_disturbance) disturbances;
 	bool removed; /* the devices are gone: no address leads to one any more */
 };
 
@@ -130,13 +140,13 @@ void sim_create_devices(const char *const *texts, uint32_t n);
 bool sim_has_gid(const struct sim_device *device, const union ibv_gid *gid);
 
 /* Returns the index of a GID; if a device serves any address, that of its first one. */
-uint32_t sim_gid_index(const struct sim_device *device, uint32_t port, const union ibv_gid *gid);
+uint32_t sim_gid_index(struct sim_host host, uint32_t port, const union ibv_gid *gid);
 
 /* Returns the GID of an address: IPv4 is mapped. */
 union ibv_gid sim_gid_of(const struct sockaddr_storage *address);
 
 /* Returns the GID of a port with this index; NULL: there is none. */
-const struct sim_gid *sim_find_gid(const struct sim_device *device, uint32_t port, uint32_t index);
+const struct sim_gid *sim_find_gid(struct sim_host host, uint32_t port, uint32_t index);
 
 /* Returns the device by which a program uses an address; NULL: none serves it. */
 struct sim_device *sim_device_at(const struct sockaddr_storage *address,

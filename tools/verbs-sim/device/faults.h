@@ -17,13 +17,14 @@ enum sim_fault_kind {
 	SIM_FAULT_USUAL, /* the first way in which the call can fail */
 	SIM_FAULT_ERROR, /* an errno value, or SIM_UNSAID */
 	SIM_FAULT_SIGNAL,
-	SIM_FAULT_ASYNC,   /* an asynchronous event */
-	SIM_FAULT_STATUS,  /* a status, for the next completion */
-	SIM_FAULT_EVENT,   /* an event of the connection manager */
-	SIM_FAULT_FULL,    /* stdout is full */
-	SIM_FAULT_REMOVAL, /* the device is removed, for all programs */
-	SIM_FAULT_SILENCE, /* nothing leaves the program's host any more, or arrives there */
-	SIM_FAULT_CHANGE   /* an enum sim_change, in a message */
+	SIM_FAULT_ASYNC,       /* an asynchronous event */
+	SIM_FAULT_STATUS,      /* a status, for the next completion */
+	SIM_FAULT_EVENT,       /* an event of the connection manager */
+	SIM_FAULT_FULL,        /* stdout is full */
+	SIM_FAULT_REMOVAL,     /* the device is removed, for all programs */
+	SIM_FAULT_DISTURBANCE, /* an enum sim_disturbance_kind, of the program's host */
+	SIM_FAULT_PORT_UP,     /* the end of SIM_DOWN */
+	SIM_FAULT_CHANGE       /* an enum sim_change, in a message */
 };
 
 /* A word is 32 bits, in network byte order. */
@@ -51,6 +52,11 @@ struct sim_fault {
 	int status;    /* for an event */
 	char how[32];  /* the name of the way to fail; empty: the usual */
 	bool happened; /* the event or status has come, or the message was changed */
+
+	/* For a disturbance: */
+	char device[32];      /* empty: all */
+	uint32_t amount;      /* one of so many messages, or the number of the other program */
+	uint64_t duration_ns; /* 0: until something else ends it */
 
 	/* For a message: */
 	uint32_t offset;

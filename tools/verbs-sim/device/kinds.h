@@ -34,7 +34,8 @@ enum sim_task_kind {
 	SIM_TASK_DELIVER,     /* endpoint: the next message of the connection manager arrives */
 	SIM_TASK_GIVE_UP,     /* endpoint: no answer came in time */
 	SIM_TASK_ALARM,       /* program: alarm(2) */
-	SIM_TASK_TIMER        /* timer of a program: timerfd_create(2) */
+	SIM_TASK_TIMER,       /* timer of a program: timerfd_create(2) */
+	SIM_TASK_END          /* disturbance of a host: it is over */
 };
 
 /* Paces: the kinds of work whose longest time the seed draws. */

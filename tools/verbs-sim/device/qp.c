@@ -21,11 +21,11 @@ static bool leads_to(const struct sim_qp *qp, const struct sim_qp *peer)
 	uint32_t port = peer->attr.port_num;
 	const struct sim_gid *gid;
 
-	if (qp->endpoint || !port)
+	if (qp->endpoint || !port || peer->stale)
 		return true;
 	if (device->ports[port - 1].infiniband && path->dlid != device->ports[port - 1].lid)
 		return false;
-	gid = sim_find_gid(device, port, back->grh.sgid_index);
+	gid = sim_find_gid(sim_host_of(peer), port, back->grh.sgid_index);
 	return !path->is_global || (gid && !memcmp(&gid->gid, &path->grh.dgid, sizeof(gid->gid)));
 }
 
@@ -34,12 +34,19 @@ struct sim_qp *sim_peer_of(const struct sim_qp *qp)
 	struct sim_qp *peer = sim_find_qp(qp->attr.dest_qp_num);
 
 	if (!peer || peer->type != qp->type || peer->attr.dest_qp_num != qp->object.number ||
-	    !leads_to(qp, peer) || qp->object.program->silent || peer->object.program->silent)
+	    !leads_to(qp, peer) || sim_passage(sim_host_of(qp), sim_host_of(peer)) || qp->stale)
 		return NULL;
 	/* A device drops a packet whose number (PSN) it does not expect; UC begins anew with it. */
 	if (qp->type == IBV_QPT_RC && peer->attr.rq_psn != qp->attr.sq_psn)
 		return NULL;
 	return peer->state == IBV_QPS_RTR || peer->state == IBV_QPS_RTS ? peer : NULL;
+}
+
+enum sim_passage sim_passage_of_answer(const struct sim_qp *qp, const struct sim_qp *peer)
+{
+	enum sim_passage passage = sim_passage(sim_host_of(qp), sim_host_of(peer ? peer : qp));
+
+	return peer && peer->stale && !passage ? SIM_LOST : passage;
 }
 
 /* ---- Requests ---- */
@@ -157,6 +164,8 @@ static void complete_arrived(struct sim_qp *qp)
 {
 	struct sim_request *request;
 
+	if (!sim_is_iwarp(qp) && sim_passage_of_answer(qp, sim_find_qp(qp->attr.dest_qp_num)))
+		return;
 	while ((request = TAILQ_FIRST(&qp->sends)) && request->executed && !request->status &&
 	       !sim_brings_data(request) &&
 	       (sim_is_iwarp(qp) || sim_qp_traits(qp)->sends_at_once || sim_random(2)))
@@ -203,7 +212,7 @@ void sim_reset_qp(struct sim_qp *qp)
 	struct sim_recv *recv;
 
 	qp->state = IBV_QPS_RESET;
-	qp->halted = false;
+	qp->halted = qp->stale = false;
 	drop_wire(qp);
 	while ((request = TAILQ_FIRST(&qp->sends)))
 		sim_release(qp, request);

@@ -6,6 +6,10 @@
 
 #include "verbs-sim/device/device.h"
 
+/* PortPhysicalState of the InfiniBand specification. */
+#define PORT_DISABLED 3
+#define PORT_LINK_UP  5
+
 __be64 sim_guid_of(const struct sim_device *device)
 {
 	return htobe64(0x0200000000000001 + device->number);
@@ -46,19 +50,26 @@ uint32_t sim_gid_places(const struct sim_device *device, uint32_t port)
 	return length;
 }
 
-int sim_query_port(const struct sim_device *device, uint32_t number, struct ibv_port_attr *attr)
+enum ibv_port_state sim_port_state(struct sim_host host, uint32_t number)
 {
+	return sim_find_disturbance(SIM_DOWN, host) ? IBV_PORT_DOWN
+						    : host.device->ports[number - 1].state;
+}
+
+int sim_query_port(struct sim_host host, uint32_t number, struct ibv_port_attr *attr)
+{
+	const struct sim_device *device = host.device;
 	const struct sim_port *port;
 
 	if (!number || number > device->n_ports)
 		return EINVAL;
 	port = &device->ports[number - 1];
 	*attr = device->traits.port;
-	attr->state = port->state;
+	attr->state = sim_port_state(host, number);
 	attr->active_mtu = port->mtu;
 	attr->gid_tbl_len = (int)sim_gid_places(device, number);
 	attr->lid = port->lid;
-	attr->phys_state = 5; /* LinkUp */
+	attr->phys_state = sim_find_disturbance(SIM_DOWN, host) ? PORT_DISABLED : PORT_LINK_UP;
 	attr->link_layer = port->infiniband ? IBV_LINK_LAYER_INFINIBAND : IBV_LINK_LAYER_ETHERNET;
 	attr->active_width = 1;
 	attr->active_speed = 1;

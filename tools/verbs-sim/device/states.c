@@ -12,9 +12,10 @@ static bool is_ipv4(const union ibv_gid *gid)
 	return IN6_IS_ADDR_V4MAPPED((const struct in6_addr *)gid);
 }
 
-int sim_check_path(const struct sim_device *device, uint32_t port, const struct ibv_ah_attr *path)
+int sim_check_path(struct sim_host host, uint32_t port, const struct ibv_ah_attr *path)
 {
-	const struct sim_gid *gid = sim_find_gid(device, port, path->grh.sgid_index);
+	const struct sim_gid *gid = sim_find_gid(host, port, path->grh.sgid_index);
+	const struct sim_device *device = host.device;
 
 	if (!port || port > device->n_ports)
 		return EINVAL;
@@ -113,7 +114,7 @@ static int check_path(const struct sim_qp *qp, const struct ibv_qp_attr *attr, i
 		return EINVAL;
 	if (!(mask & IBV_QP_AV) || !qp->attr.port_num)
 		return 0;
-	return sim_check_path(device, qp->attr.port_num, &attr->ah_attr);
+	return sim_check_path(sim_host_of(qp), qp->attr.port_num, &attr->ah_attr);
 }
 
 /* Checks the depths: not every device refuses one above its limit for READs that it answers. */

@@ -126,7 +126,12 @@ static const struct trait {
 	TRAIT(NULL, retries_forever, "probe retries-7; adapter: 9.7.6", true, true, false, false,
 	      false),
 
+	TRAIT(NULL, ends_with_port, "tests/drivers.md, Links and MTUs", false, false, true, false,
+	      false),
+
 	/* Completions */
+	TRAIT(NULL, no_path, "flap; adapter: 9.9.2.1, retries", IBV_WC_LOC_QP_OP_ERR,
+	      IBV_WC_WR_FLUSH_ERR, IBV_WC_SUCCESS, IBV_WC_SUCCESS, IBV_WC_SUCCESS),
 	TRAIT(NULL, bad_local_key,
 	      "probe bad-key; adapter: unionxic/rdma-fault-characterization, 4.2",
 	      IBV_WC_LOC_QP_OP_ERR, IBV_WC_WR_FLUSH_ERR, IBV_WC_LOC_QP_OP_ERR, IBV_WC_LOC_QP_OP_ERR,

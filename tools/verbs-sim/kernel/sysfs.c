@@ -18,11 +18,18 @@ struct place {
 	uint32_t port, index;
 };
 
-bool sysfs_sees(const struct sim_device *device)
+static const struct sim_program *who_asks(void)
 {
 	const struct sim_thread *thread = sim_me ? sim_me : sim_left;
 
-	return device->host < 0 || (thread && device->host == thread->program->number);
+	return thread ? thread->program : NULL;
+}
+
+bool sysfs_sees(const struct sim_device *device)
+{
+	const struct sim_program *program = who_asks();
+
+	return device->host < 0 || (program && device->host == program->number);
 }
 
 dev_t sysfs_number_of(const struct sim_device *device)
@@ -59,7 +66,8 @@ TEXT(link_layer, "%s\n", link_of(place))
 
 static int state(const struct place *place, char *text)
 {
-	enum ibv_port_state now = place->device->ports[place->port - 1].state;
+	const struct sim_host host = { who_asks(), place->device };
+	enum ibv_port_state now = sim_port_state(host, place->port);
 
 	return WRITE("%d: %s\n", now,
 		     now == IBV_PORT_ACTIVE ? "ACTIVE"
@@ -86,10 +94,17 @@ static int node_guid(const struct place *place, char *text)
 	return write_groups(&guid, sizeof(guid) / 2, text);
 }
 
+static const struct sim_gid *find_gid(const struct place *place)
+{
+	const struct sim_host host = { who_asks(), place->device };
+
+	return sim_find_gid(host, place->port, place->index);
+}
+
 static int gid(const struct place *place, char *text)
 {
 	static const union ibv_gid none;
-	const struct sim_gid *found = sim_find_gid(place->device, place->port, place->index);
+	const struct sim_gid *found = find_gid(place);
 
 	return write_groups(found ? &found->gid : &none, sizeof(none) / 2, text);
 }
@@ -97,7 +112,7 @@ static int gid(const struct place *place, char *text)
 /* The kernel refuses to read the attributes of an empty place. */
 static int gid_type(const struct place *place, char *text)
 {
-	const struct sim_gid *found = sim_find_gid(place->device, place->port, place->index);
+	const struct sim_gid *found = find_gid(place);
 
 	if (!found)
 		return -1;
@@ -106,7 +121,7 @@ static int gid_type(const struct place *place, char *text)
 
 static int gid_interface(const struct place *place, char *text)
 {
-	return sim_find_gid(place->device, place->port, place->index) ? WRITE("lo\n") : -1;
+	return find_gid(place) ? WRITE("lo\n") : -1;
 }
 
 /* ---- The table: a word in capitals stands for any name of its kind ---- */

@@ -24,6 +24,12 @@ struct uverbs {
 	struct sim_context *context; /* NULL: before GET_CONTEXT */
 };
 
+/* The device, on the host of the program that calls. */
+static inline struct sim_host uverbs_host(const struct uverbs *uverbs)
+{
+	return (struct sim_host){ sim_me->program, uverbs->device };
+}
+
 /*
  * Returns the object with this handle in the context that the command was written to; NULL: there
  * is none, and the command fails with ENOENT. Handles of other contexts name nothing here.

@@ -97,7 +97,7 @@ int uverbs_query_port(struct uverbs *uverbs, const void *in, void *out)
 	const struct ib_uverbs_query_port *request = in;
 	struct ib_uverbs_query_port_resp *answer = out;
 	struct ibv_port_attr attr;
-	int ret = sim_query_port(uverbs->device, request->port_num, &attr);
+	int ret = sim_query_port(uverbs_host(uverbs), request->port_num, &attr);
 
 	if (ret)
 		return ret;

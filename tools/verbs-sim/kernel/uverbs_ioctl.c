@@ -46,9 +46,9 @@ static struct ib_uverbs_gid_entry entry_of(const struct sim_gid *gid)
 	return entry;
 }
 
-static int query_gid_entry(const struct sim_device *device,
-			   const struct ib_uverbs_ioctl_hdr *request)
+static int query_gid_entry(const struct uverbs *uverbs, const struct ib_uverbs_ioctl_hdr *request)
 {
+	const struct sim_device *device = uverbs->device;
 	uint32_t port = (uint32_t)number(request, UVERBS_ATTR_QUERY_GID_ENTRY_PORT);
 	uint32_t index = (uint32_t)number(request, UVERBS_ATTR_QUERY_GID_ENTRY_GID_INDEX);
 	const struct ib_uverbs_attr *to = find(request, UVERBS_ATTR_QUERY_GID_ENTRY_RESP_ENTRY);
@@ -60,7 +60,7 @@ static int query_gid_entry(const struct sim_device *device,
 		return EINVAL;
 	if (index >= sim_gid_places(device, port))
 		return EINVAL;
-	gid = sim_find_gid(device, port, index);
+	gid = sim_find_gid(uverbs_host(uverbs), port, index);
 	if (!gid)
 		return ENODATA;
 	entry = entry_of(gid);
@@ -70,9 +70,9 @@ static int query_gid_entry(const struct sim_device *device,
 }
 
 /* Returns all GIDs that are not empty, in the order of ports and places. */
-static int query_gid_table(const struct sim_device *device,
-			   const struct ib_uverbs_ioctl_hdr *request)
+static int query_gid_table(const struct uverbs *uverbs, const struct ib_uverbs_ioctl_hdr *request)
 {
+	const struct sim_device *device = uverbs->device;
 	const struct ib_uverbs_attr *to = find(request, UVERBS_ATTR_QUERY_GID_TABLE_RESP_ENTRIES);
 	const struct ib_uverbs_attr *count =
 		find(request, UVERBS_ATTR_QUERY_GID_TABLE_RESP_NUM_ENTRIES);
@@ -87,7 +87,7 @@ static int query_gid_table(const struct sim_device *device,
 		return EINVAL;
 	for (port = 1; port <= device->n_ports; port++) {
 		for (index = 0; index < sim_gid_places(device, port); index++) {
-			gid = sim_find_gid(device, port, index);
+			gid = sim_find_gid(uverbs_host(uverbs), port, index);
 			if (!gid)
 				continue;
 			if ((n + 1) * size > to->len)
@@ -109,10 +109,10 @@ int uverbs_ioctl(const struct uverbs *uverbs, const struct ib_uverbs_ioctl_hdr *
 		return ret;
 	if (request->method_id == UVERBS_METHOD_QUERY_GID_ENTRY) {
 		ret = sim_enter(SIM_NAME("QUERY_GID_ENTRY"), ways);
-		ret = ret ? ret : query_gid_entry(uverbs->device, request);
+		ret = ret ? ret : query_gid_entry(uverbs, request);
 	} else if (request->method_id == UVERBS_METHOD_QUERY_GID_TABLE) {
 		ret = sim_enter(SIM_NAME("QUERY_GID_TABLE"), ways);
-		ret = ret ? ret : query_gid_table(uverbs->device, request);
+		ret = ret ? ret : query_gid_table(uverbs, request);
 	}
 	return ret;
 }

@@ -171,7 +171,7 @@ int uverbs_create_ah(struct uverbs *uverbs, const void *in, void *out)
 	memcpy(&path.grh.dgid, attr->grh.dgid, sizeof(path.grh.dgid));
 	if (uverbs->device->traits.iwarp)
 		return EOPNOTSUPP;
-	ret = pd ? sim_check_path(uverbs->device, path.port_num, &path) : ENOENT;
+	ret = pd ? sim_check_path(uverbs_host(uverbs), path.port_num, &path) : ENOENT;
 	if (!ret && !sim_has_room(uverbs->device, SIM_AH))
 		ret = ENOMEM;
 	if (ret)

@@ -13,7 +13,7 @@
 #include "verbs-sim/runner/runner.h"
 
 static const char *const tasks[SIM_TASK_KINDS] = { "",        "execute", "acknowledge", "deliver",
-						   "give-up", "alarm",   "timer",       "" };
+						   "give-up", "alarm",   "timer",       "end" };
 
 /* Writes an actor's name: "1.0" is a thread, "1.execute.0" a task; or "runner". */
 static void print_name(char *to, size_t size, uint64_t name)
@@ -58,6 +58,7 @@ static void print_doer(FILE *file, uint64_t name)
 		"the time of a connection of program %d is up",
 		"an alarm of program %d goes off",
 		"a timer of program %d goes off",
+		"what disturbed the host of program %d is over",
 		""
 	};
 	char who[40];

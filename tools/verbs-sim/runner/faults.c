@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "verbs-sim/device/disturbances.h"
 #include "verbs-sim/runner/runner.h"
 
 /* Names from libibverbs; libc has those of errors and signals. */
@@ -19,7 +20,12 @@ static const struct {
 	int value, status;
 } names[] = {
 	{ "REMOVAL", SIM_FAULT_REMOVAL, 0, 0 },
-	{ "SILENCE", SIM_FAULT_SILENCE, 0, 0 },
+	{ "SILENCE", SIM_FAULT_DISTURBANCE, SIM_SILENT, 0 },
+	{ "PARTITION", SIM_FAULT_DISTURBANCE, SIM_APART, 0 },
+	{ "LOSSY", SIM_FAULT_DISTURBANCE, SIM_LOSSY, 0 },
+	{ "PORT_DOWN", SIM_FAULT_DISTURBANCE, SIM_DOWN, 0 },
+	{ "PORT_UP", SIM_FAULT_PORT_UP, SIM_DOWN, 0 },
+	{ "GID_MOVE", SIM_FAULT_DISTURBANCE, SIM_NO_GID, 0 },
 	{ "FULL", SIM_FAULT_FULL, 0, 0 },
 #define EVENT(which)  .name = #which, .kind = SIM_FAULT_ASYNC, .value = IBV_EVENT_##which
 #define STATUS(which) .name = #which, .kind = SIM_FAULT_STATUS, .value = IBV_WC_##which
@@ -91,12 +97,52 @@ static bool read_offset(const char *text, uint32_t *offset)
 	return *text >= '0' && *text <= '9' && !*end && number < UINT32_MAX;
 }
 
-/* Reads what follows the name: an offset, or the status of an event, a number or an error. */
+/* Reads a word of a disturbance: its duration, as 2s; how many messages, or a program; or a device. */
+static bool read_word(const char *word, bool counts, struct sim_fault *fault)
+{
+	double number;
+	char *end;
+
+	if (*word < '0' || *word > '9') {
+		snprintf(fault->device, sizeof(fault->device), "%s", word);
+		return *word && !counts && fault->value != SIM_SILENT;
+	}
+	number = strtod(word, &end);
+	if (!strcmp(end, "s"))
+		fault->duration_ns = (uint64_t)(number * 1e9);
+	else if (counts)
+		fault->amount = (uint32_t)number;
+	if (*end)
+		return !strcmp(end, "s") && fault->duration_ns && fault->kind != SIM_FAULT_PORT_UP;
+	return counts;
+}
+
+/* Reads the words of a disturbance, each behind a slash. */
+static bool read_disturbance(const char *text, struct sim_fault *fault)
+{
+	bool lossy = fault->value == SIM_LOSSY, counts = lossy || fault->value == SIM_APART;
+	char words[sizeof(fault->text)], *rest = words, *word;
+
+	snprintf(words, sizeof(words), "%s", text);
+	fault->amount = lossy ? 0 : counts ? SIM_MOST_PROGRAMS : 0;
+	while (*text && (word = strsep(&rest, "/"))) {
+		if (!read_word(word, counts, fault))
+			return false;
+	}
+	return lossy ? fault->amount : !counts || fault->amount < SIM_MOST_PROGRAMS;
+}
+
+/*
+ * Reads what follows the name: an offset, the status of an event, a number or an error, or the words
+ * of a disturbance.
+ */
 static bool read_detail(const char *text, struct sim_fault *fault)
 {
 	bool has_offset = fault->kind == SIM_FAULT_CHANGE && fault->value != SIM_CHANGE_SHORT &&
 			  fault->value != SIM_CHANGE_LONG;
 
+	if (fault->kind == SIM_FAULT_DISTURBANCE || fault->kind == SIM_FAULT_PORT_UP)
+		return read_disturbance(*text ? text + 1 : text, fault);
 	if (!*text)
 		return !has_offset;
 	if (has_offset)
@@ -176,6 +222,12 @@ bool sim_read_fault(const char *argument, struct sim_fault *fault)
 	if (*end && (*end != ':' || !find_name(end + 1, fault)))
 		return false;
 	return (fault->kind == SIM_FAULT_CHANGE) == !strcmp(fault->call, SIM_MESSAGE);
+}
+
+bool sim_is_of_host(const struct sim_fault *fault)
+{
+	return fault->kind == SIM_FAULT_ASYNC || fault->kind == SIM_FAULT_REMOVAL ||
+	       fault->kind == SIM_FAULT_DISTURBANCE || fault->kind == SIM_FAULT_PORT_UP;
 }
 
 bool sim_counts_call(const char *path, const char *name)

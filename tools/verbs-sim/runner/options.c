@@ -265,12 +265,28 @@ static int find_library(struct sim_options *options)
 	return refuse("there is no %s beside %s", LIBRARY, self);
 }
 
-/* A fault at a call that is not counted would never come to pass. */
-static int check_calls(const struct sim_options *options)
+bool sim_lacks_device(const struct sim_options *options, const char *name)
+{
+	struct sim_device device;
+	uint32_t i;
+
+	for (i = 0; i < options->n_devices; i++) {
+		sim_read_device(options->devices[i], i, &device);
+		if (!strcmp(device.name, name))
+			return false;
+	}
+	return *name && (options->n_devices || strcmp(name, "rxe0"));
+}
+
+/* A fault at a call that is not counted would never come to pass, nor one of a device that is not there. */
+static int check_faults(const struct sim_options *options)
 {
 	const struct sim_fault *fault;
 
 	for (fault = options->faults; fault < options->faults + options->n_faults; fault++) {
+		if (sim_lacks_device(options, fault->device))
+			return refuse("--fail %s: there is no device %s", fault->text,
+				      fault->device);
 		if (*fault->call && fault->kind != SIM_FAULT_CHANGE &&
 		    !sim_counts_call(options->library, fault->call))
 			return refuse("--fail %s: no call %s is counted", fault->text, fault->call);
@@ -328,5 +344,5 @@ int sim_read_options(int argc, char **argv, struct sim_options *options)
 	    (options->sweep || options->steps || options->junit || options->coverage ||
 	     options->gdb >= 0))
 		return refuse("--shrink with --sweep, --steps, --junit, --coverage or --gdb");
-	return ret ? ret : check_calls(options);
+	return ret ? ret : check_faults(options);
 }

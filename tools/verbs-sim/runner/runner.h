@@ -178,6 +178,12 @@ int sim_run(const struct sim_options *options, uint64_t seed, struct sim_result 
 /* Reads "SIDE:[CALL:]N[:HOW]", the argument of --fail. Returns false if it is none. */
 bool sim_read_fault(const char *argument, struct sim_fault *fault);
 
+/* Returns true if a fault happens to the host of a program, whatever the program does. */
+bool sim_is_of_host(const struct sim_fault *fault);
+
+/* Returns true if this is the name of a device, and the run has none of this name. */
+bool sim_lacks_device(const struct sim_options *options, const char *name);
+
 /* Returns true if the library at `path`, which counts calls, counts those of this name. */
 bool sim_counts_call(const char *path, const char *name);
 

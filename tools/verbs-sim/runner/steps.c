@@ -6,9 +6,11 @@
  */
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "verbs-sim/cm/cm.h"
 #include "verbs-sim/core/schedule.h"
 #include "verbs-sim/runner/runner.h"
 
@@ -132,6 +134,22 @@ static bool send_signal(struct sim_run *run, char *rest)
 	return true;
 }
 
+/* Does now to a host what --fail does at a call. */
+static bool fail(struct sim_run *run, char *rest)
+{
+	int number = read_program(&rest);
+	const char *how = next_word(&rest);
+	struct sim_fault fault = { .program = number };
+	char text[sizeof(fault.text)];
+
+	snprintf(text, sizeof(text), "%d:1:%s", number, how ? how : "");
+	if (rest || !sim_read_fault(text, &fault) || sim_lacks_device(run->options, fault.device) ||
+	    !sim_is_of_host(&fault))
+		return false;
+	sim_disturb(&sim_world->programs[number], &fault);
+	return true;
+}
+
 static bool look(struct sim_run *run, char *rest)
 {
 	(void)run;
@@ -149,8 +167,10 @@ static const struct {
 	const char *name;
 	bool (*begin)(struct sim_run *run, char *rest);
 } kinds[] = {
-	{ "start", start },        { "until", await_text }, { "wait", await_time },
-	{ "signal", send_signal }, { "look", look },        { "end", end },
+	{ "start", start },     { "until", await_text },
+	{ "wait", await_time }, { "signal", send_signal },
+	{ "fail", fail },       { "look", look },
+	{ "end", end },
 };
 
 /* ---- One after the other ---- */

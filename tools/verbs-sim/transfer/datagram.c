@@ -67,8 +67,7 @@ static bool reaches(const struct sim_request *request, const struct sim_qp *peer
 	const struct sim_device *device = peer->pd->context->device;
 	const union ibv_gid *gid = &path->grh.dgid;
 
-	if (peer->type != IBV_QPT_UD || peer->object.program->silent ||
-	    (peer->state != IBV_QPS_RTR && peer->state != IBV_QPS_RTS))
+	if (peer->type != IBV_QPT_UD || (peer->state != IBV_QPS_RTR && peer->state != IBV_QPS_RTS))
 		return false;
 	if (path->is_global && is_multicast(gid))
 		return find_group(peer, gid) < peer->n_groups;
@@ -83,7 +82,7 @@ static void write_header(const struct sim_qp *qp, const struct sim_request *requ
 {
 	const struct ibv_global_route *route = &request->to.path.grh;
 	const struct sim_gid *source =
-		sim_find_gid(qp->pd->context->device, qp->attr.port_num, route->sgid_index);
+		sim_find_gid(sim_host_of(qp), qp->attr.port_num, route->sgid_index);
 	uint16_t length = htons((uint16_t)(request->length + ROCE_UDP_HEADER));
 	struct ip6_hdr *v6 = (struct ip6_hdr *)to;
 	struct iphdr *v4 = (struct iphdr *)(to + SIM_GRH - sizeof(*v4));
@@ -173,6 +172,11 @@ static bool happens(uint32_t to_one_of)
 	return to_one_of && sim_rarely(to_one_of);
 }
 
+static bool is_stopped(struct sim_host from, struct sim_host to)
+{
+	return sim_passage(from, to) || sim_loses(from, to);
+}
+
 void sim_send_datagram(struct sim_qp *qp, const struct sim_request *request)
 {
 	const struct sim_device *device = qp->pd->context->device;
@@ -180,13 +184,13 @@ void sim_send_datagram(struct sim_qp *qp, const struct sim_request *request)
 	struct sim_qp *peer;
 	int times;
 
-	if (request->length > mtu_of(qp) || qp->object.program->silent)
+	if (request->length > mtu_of(qp))
 		return;
 	SIM_EACH(object, SIM_QP)
 	{
 		peer = (struct sim_qp *)object;
 		if (!reaches(request, peer) || peer->attr.qkey != request->to.qkey ||
-		    happens(device->traits.loses))
+		    is_stopped(sim_host_of(qp), sim_host_of(peer)) || happens(device->traits.loses))
 			continue;
 		for (times = happens(device->traits.repeats) ? 2 : 1; times; times--)
 			arrive(peer, qp, request);

@@ -44,6 +44,7 @@ static void try_again(struct sim_qp *qp, struct sim_qp *peer, struct sim_request
 		sim_finish(qp, request, IBV_WC_RNR_RETRY_EXC_ERR);
 		return;
 	}
+	request->since_ns = 0; /* RNR is an answer, too */
 	request->not_before_ns = sim_world->now_ns + sim_rnr_ns(peer->attr.min_rnr_timer);
 	sim_schedule(&qp->execute, request->not_before_ns);
 }

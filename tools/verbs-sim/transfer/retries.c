@@ -47,27 +47,28 @@ uint64_t sim_end_of_retries(const struct sim_qp *qp, struct sim_request *request
 	return request->since_ns + sim_timeout_ns(qp) * (qp->attr.retry_cnt + 1u);
 }
 
-static bool has_lost_peer(const struct sim_qp *qp)
+bool sim_has_given_up(const struct sim_qp *qp, struct sim_request *request)
 {
-	const struct sim_qp *peer = sim_find_qp(qp->attr.dest_qp_num);
-
-	return qp->object.program->silent || (peer && peer->object.program->silent);
+	return !sim_is_iwarp(qp) && qp->type == IBV_QPT_RC && request->since_ns &&
+	       sim_world->now_ns >= sim_end_of_retries(qp, request);
 }
 
 bool sim_awaits_lost_answer(struct sim_qp *qp, struct sim_request *request)
 {
-	uint64_t end_ns;
+	const struct sim_qp *peer = sim_find_qp(qp->attr.dest_qp_num);
+	enum sim_passage passage = sim_passage_of_answer(qp, peer);
+	uint64_t end_ns, again_ns = sim_world->now_ns + sim_timeout_ns(qp);
 
-	if (sim_is_iwarp(qp) || request->status || qp->type != IBV_QPT_RC ||
-	    (!request->unanswered && !has_lost_peer(qp)))
+	if (sim_is_iwarp(qp) || request->status || qp->type != IBV_QPT_RC)
 		return false;
-	request->unanswered = true;
-	end_ns = sim_end_of_retries(qp, request);
-	if (sim_world->now_ns >= end_ns) {
+	if (sim_has_given_up(qp, request))
 		request->status = IBV_WC_RETRY_EXC_ERR;
+	if (!passage || request->status)
 		return false;
-	}
-	if (end_ns < SIM_FOREVER)
+	end_ns = sim_end_of_retries(qp, request);
+	if (passage == SIM_LOST && again_ns < end_ns)
+		sim_schedule(&qp->acknowledge, again_ns);
+	else if (end_ns < SIM_FOREVER)
 		sim_schedule(&qp->acknowledge, end_ns);
 	return true;
 }

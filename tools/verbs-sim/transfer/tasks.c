@@ -44,6 +44,9 @@ void sim_carry_out(struct sim_task *task)
 	case SIM_TASK_TIMER:
 		expire(task->object);
 		break;
+	case SIM_TASK_END:
+		sim_end_disturbance(task->object);
+		break;
 	}
 }
 

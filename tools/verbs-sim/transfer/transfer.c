@@ -102,11 +102,25 @@ static bool is_connecting(const struct sim_qp *qp)
 	return peer && peer->state == IBV_QPS_INIT;
 }
 
-/* iWARP: TCP has taken the request, and goes on trying while the peer's host is silent. */
+#define TCP_FIRST_NS 200000000    /* TCP_RTO_MIN */
+#define TCP_MOST_NS  120000000000 /* TCP_RTO_MAX */
+
+/* Returns when TCP sends again what was lost: each time after twice as long. */
+static uint64_t next_try_ns(const struct sim_request *request)
+{
+	uint64_t waited_ns = sim_world->now_ns - request->since_ns;
+
+	return sim_world->now_ns + (waited_ns < TCP_FIRST_NS  ? TCP_FIRST_NS
+				    : waited_ns > TCP_MOST_NS ? TCP_MOST_NS
+							      : waited_ns);
+}
+
+/* iWARP: TCP has taken the request, and goes on trying while nothing reaches the peer. */
 static void await_tcp(struct sim_qp *qp, struct sim_request *request)
 {
 	uint64_t end_ns = request->since_ns + sim_qp_traits(qp)->tcp_lost_ns;
-	bool cut = qp->endpoint && sim_is_cut(qp->endpoint);
+	enum sim_passage passage = qp->endpoint ? sim_passage_from(qp->endpoint) : SIM_PASSES;
+	bool cut = passage || sim_peer_of(qp); /* with a peer, this message was lost */
 
 	if (!cut && is_connecting(qp))
 		sim_schedule(&qp->execute, sim_world->now_ns + sim_arrival_ns(0));
@@ -114,7 +128,9 @@ static void await_tcp(struct sim_qp *qp, struct sim_request *request)
 		sim_finish(qp, request,
 			   sim_brings_data(request) ? IBV_WC_WR_FLUSH_ERR : IBV_WC_SUCCESS);
 	else if (sim_world->now_ns < end_ns)
-		sim_schedule(&qp->execute, end_ns);
+		sim_schedule(&qp->execute, passage == SIM_CUT_OFF || next_try_ns(request) > end_ns
+						   ? end_ns
+						   : next_try_ns(request));
 	else
 		sim_lose_connection(qp->endpoint);
 }
@@ -165,8 +181,7 @@ static void answer(struct sim_qp *qp, struct sim_request *request)
 {
 	struct sim_qp *peer = sim_find_qp(qp->attr.dest_qp_num);
 
-	if (peer && peer->state != IBV_QPS_RESET && !qp->object.program->silent &&
-	    !peer->object.program->silent)
+	if (peer && peer->state != IBV_QPS_RESET && !sim_passage_of_answer(qp, peer))
 		reach_memory(qp, peer, request);
 	else
 		await_answer(qp, request);
@@ -185,6 +200,22 @@ static bool may_go(const struct sim_qp *qp, const struct sim_request *request)
 		return false;
 	return !qp->n_reads || (!(request->flags & IBV_SEND_FENCE) &&
 				(!sim_brings_data(request) || qp->n_reads < depth));
+}
+
+/* RoCE: nothing can leave this QP, and the device sees that at once. */
+static bool lacks_path(const struct sim_qp *qp)
+{
+	return sim_qp_traits(qp)->no_path && qp->type != IBV_QPT_UD &&
+	       (qp->stale || sim_find_disturbance(SIM_DOWN, sim_host_of(qp)) ||
+		sim_find_disturbance(SIM_NO_GID, sim_host_of(qp)));
+}
+
+/* Returns true if nobody answers this request, or it is lost on its way. */
+static bool is_lost(const struct sim_qp *qp, const struct sim_qp *peer, struct sim_request *request)
+{
+	return !peer || sim_has_given_up(qp, request) ||
+	       (sim_brings_data(request) && sim_passage_of_answer(qp, peer)) ||
+	       sim_loses(sim_host_of(qp), sim_host_of(peer));
 }
 
 /* ---- Tasks ---- */
@@ -215,7 +246,9 @@ void sim_execute(struct sim_qp *qp)
 		sim_finish(qp, request, status_of(qp, error));
 	else if (sim_execute_alone(qp, request, &status))
 		sim_finish(qp, request, status);
-	else if (!peer)
+	else if (lacks_path(qp))
+		sim_finish(qp, request, sim_qp_traits(qp)->no_path);
+	else if (is_lost(qp, peer, request))
 		await_answer(qp, request);
 	else if (sim_is_send(request->opcode))
 		sim_take_message(qp, peer, request);

@@ -66,9 +66,12 @@ uint64_t sim_timeout_ns(const struct sim_qp *qp);
 /* Returns when the QP gives up a request that nobody has answered; SIM_FOREVER: never. */
 uint64_t sim_end_of_retries(const struct sim_qp *qp, struct sim_request *request);
 
+/* Returns true if that time is over, though an answer could come now: it would be of no later attempt. */
+bool sim_has_given_up(const struct sim_qp *qp, struct sim_request *request);
+
 /*
- * Returns true if a request that has arrived goes on waiting, because a host has fallen silent
- * before the acknowledgement came. At the end of the retries, sets the status of the request.
+ * Returns true if a request that has arrived goes on waiting, because its acknowledgement is lost. At
+ * the end of the retries, sets the status of the request.
  */
 bool sim_awaits_lost_answer(struct sim_qp *qp, struct sim_request *request);
 
