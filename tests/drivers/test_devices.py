@@ -292,7 +292,7 @@ def test_without_netdev() -> None:
 
 
 def test_gids_as_other_devices_have_them() -> None:
-    """Of RoCE v1, none, and of both types, v1 first: libibverbs is made to say so."""
+    """libibverbs is made to list a GID of RoCE v1, none, or GIDs of both types, v1 first."""
     preload = f"LD_PRELOAD={Path.cwd() / 'build/tests/gids.so'}"
     expect_failure(check(ROCE, "env", preload, "GIDS=v1"), "GID", "is of RoCE v1 only", "cma_roce_mode")
     expect_failure(check(ROCE, "env", preload, "GIDS=none"), "GID", f"serves {ROCE}", "ip address del")

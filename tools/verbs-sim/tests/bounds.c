@@ -25,7 +25,7 @@ static void print_completion(const struct end *end)
 	puts(ibv_wc_status_str(wc.status));
 }
 
-/* How long each of six retries without a receive takes, by this code of the server's QP. */
+/* Prints how long each of six retries without a receive takes, by this code of the server's QP. */
 static void time_retries(void)
 {
 	struct ibv_qp_attr attr = { .min_rnr_timer = (uint8_t)number };

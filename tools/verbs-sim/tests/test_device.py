@@ -70,7 +70,7 @@ def bounds(question: str, *options: str) -> Run:
 
 
 def test_each_code_of_the_rnr_timer() -> None:
-    """How long each of six retries takes, by the InfiniBand specification: 10, 20, 30, 40, 60, 80 us and so on, but 655 ms for 0."""
+    """The InfiniBand specification says how long each of six retries takes: 10, 20, 30, 40, 60, 80 us and so on, but 655 ms for 0."""
     due = [655360, 10, *((10 + code % 2 * 5) * 2 ** (code // 2) for code in range(2, 32))]
     said = [bounds(f"rnr-timer {code}").out for code in range(32)]
     assert said == [f"{us} us, RNR retry counter exceeded\n" for us in due]
