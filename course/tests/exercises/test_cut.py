@@ -109,7 +109,5 @@ def test_what_answered_enosys() -> None:
     (mark,) = grade.marks_of([check], [result], ["our_return_credits"])
     assert mark.reason == "your server exited with status 1; your own server answered ENOSYS: as in the starting file, nothing else is in our_return_credits"
     assert grade.marks_of([check], [result], [])[0].reason == result["why"]
-    result["server"] = {"err": "x: rdma_join_multicast: Function not implemented\n"}
-    assert grade.marks_of([check], [result], [])[0].reason.endswith("; your own server answered ENOSYS: it made a call that there is not in this lab")
     result["why"] = ""
     assert grade.marks_of([check], [result], ["our_return_credits"])[0].reason == ""

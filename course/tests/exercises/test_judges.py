@@ -389,6 +389,14 @@ def test_what_is_wrong_and_its_neighbour_that_is_not() -> None:
         assert not judge(dict.fromkeys(("client", "server"), right)), reason
 
 
+def test_who_answered_enosys() -> None:
+    said = {"server": {"err": "x: rdma_join_multicast: Function not implemented\n"}}
+    failed = "your server exited with status 1"
+    assert reasons.not_implemented(failed, said, []).endswith("it made a call that there is not in this lab")
+    assert reasons.not_implemented(failed, said, ["our_take_credits"]).endswith("nothing else is in our_take_credits")
+    assert not reasons.not_implemented("our server exited with status 1", said, ["our_take_credits"])
+
+
 def reasons_of(file: str) -> list[str]:
     """What a judge's source can say, as patterns."""
     texts = [node for node in ast.walk(ast.parse(Path(file).read_text())) if isinstance(node, ast.JoinedStr)]

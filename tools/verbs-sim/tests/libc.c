@@ -136,7 +136,7 @@ static void *wait_once(void *unused)
 	return unused;
 }
 
-/* Of three threads that wait. */
+/* Three threads wait here. */
 static int wake_one_then_all(void)
 {
 	pthread_t thread;
