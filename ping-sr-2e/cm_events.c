@@ -79,7 +79,7 @@ static int await(struct our_control *control, enum rdma_cm_event_type expected, 
 
 	if (called)
 		return called;
-	if (control->ended) /* then nothing more comes */
+	if (control->ended) /* no event comes after the end */
 		return expected == RDMA_CM_EVENT_DISCONNECTED ? 0 : control->ended;
 	ret = await_next_event(control, our_end_of_cm_wait(control, expected));
 	return ret ? ret : our_error_of_event(&control->cm_event, expected);

@@ -10,7 +10,7 @@
 
 struct our_comp_channel {
 	struct ibv_comp_channel *channel;
-	unsigned int events_to_ack; /* got, and not acked yet */
+	unsigned int events_to_ack; /* events that were taken and not acked yet */
 	bool armed;                 /* the next completion will make an event */
 };
 
@@ -22,7 +22,7 @@ struct our_comp_channel {
 int our_create_comp_channel(struct our_control *control, struct our_comp_channel *channel);
 void our_destroy_comp_channel(const struct our_control *control, struct our_comp_channel *channel);
 
-/* Acks all events that were taken: ibv_destroy_cq(3) would wait forever for the others. */
+/* Acks all events that were taken, because ibv_destroy_cq(3) waits for unacked ones forever. */
 void our_ack_events(struct our_control *control, struct our_comp_channel *channel);
 
 /*

@@ -34,7 +34,7 @@ int our_poll(const struct our_config *config, struct pollfd *fds, nfds_t n, uint
 /* The completion channel of a device, shared by all CQs on it: each event names its CQ. */
 struct our_shared_channel {
 	struct ibv_comp_channel *channel; /* NULL: this place is free */
-	unsigned int users;               /* CQs */
+	unsigned int users;               /* CQs that use the channel */
 };
 
 /*
