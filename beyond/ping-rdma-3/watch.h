@@ -23,7 +23,7 @@ int our_check_watch(const struct our_control *control);
 struct our_watch {
 	struct our_one_sided one_sided;
 	bool writing;  /* a WRITE has been posted and has not completed */
-	bool arrived;  /* one of the peer's has arrived, as its immediate data says */
+	bool arrived;  /* a WRITE of the peer has arrived, as its immediate data says */
 	uint64_t seen; /* messages that have arrived */
 };
 

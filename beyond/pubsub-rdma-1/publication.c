@@ -36,7 +36,7 @@ struct publication {
 	unsigned int users;
 	uint8_t *record;
 	pthread_t thread;
-	uint64_t number; /* of the last record; the thread's, while it runs */
+	uint64_t number; /* the last record's; only the thread uses it while it runs */
 
 	pthread_mutex_t lock; /* guards `stopping` */
 	pthread_cond_t changed;
