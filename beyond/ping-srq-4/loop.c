@@ -12,7 +12,7 @@
 #include "program/output.h"
 #include "program/report.h"
 
-#define FIXED_FDS (2 + OUR_OUTPUTS) /* of the CM and of signals, and those of the output */
+#define FIXED_FDS (2 + OUR_OUTPUTS) /* descriptors of the CM, of signals and of the output */
 #define MAX_FDS   (FIXED_FDS + 2 * OUR_MAX_DEVICES)
 #define HOLD_S    2 /* limit for an echo while the pool is low */
 
