@@ -68,7 +68,7 @@ static int take_event(struct our_control *control)
 	if (ret)
 		return our_tell_error(control->config, "rdma_get_cm_event", ret, NULL);
 	our_copy_cm_event(&control->cm_event, event);
-	rdma_ack_cm_event(event); /* after this its private data is gone */
+	rdma_ack_cm_event(event); /* this frees the event's private data */
 	our_note_cm_event(control);
 	return 0;
 }

@@ -99,7 +99,7 @@ static int get_event(struct our_control *control, struct queued_event *queued)
 	if (ret)
 		return ret;
 	our_copy_cm_event(&queued->event, event);
-	rdma_ack_cm_event(event); /* after this its private data is gone */
+	rdma_ack_cm_event(event); /* this frees the event's private data */
 	handle_event(control, queued);
 	pthread_cond_broadcast(&events_of(control)->changed);
 	return 0;

@@ -56,7 +56,7 @@ static int take_event(struct our_control *control)
 	if (ret)
 		return our_tell_unreadable(control, "rdma_get_cm_event", ret);
 	our_copy_cm_event(&control->cm_event, event);
-	rdma_ack_cm_event(event); /* after this its private data is gone */
+	rdma_ack_cm_event(event); /* this frees the event's private data */
 	meaning = our_note_cm_event(control);
 	return meaning == OUR_CM_HINT || meaning == OUR_CM_NOT_MINE ? EAGAIN : 0;
 }

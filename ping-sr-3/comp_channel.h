@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * ping-sr-3: sleeps until the CQ reports a completion, on its own completion channel. For
- * ping-sr-3/completions.c. The connection's own thread.
+ * ping-sr-3/completions.c. Only the connection's own thread calls these functions.
  */
 #ifndef OUR_COMP_CHANNEL_H
 #define OUR_COMP_CHANNEL_H

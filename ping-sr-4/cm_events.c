@@ -40,7 +40,7 @@ int our_get_cm_event(const struct our_control *control, struct our_cm_event *cop
 	if (ret)
 		return our_tell_unreadable(control, "rdma_get_cm_event", ret);
 	our_copy_cm_event(copy, event);
-	rdma_ack_cm_event(event); /* after this its private data is gone */
+	rdma_ack_cm_event(event); /* this frees the event's private data */
 	return 0;
 }
 

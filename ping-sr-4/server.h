@@ -14,10 +14,10 @@
 struct our_agent {
 	LIST_ENTRY(our_agent) next;
 	struct our_control *control;
-	void *state; /* the stage's reactions' own, in the same allocation; NULL: it is leaving */
+	void *state; /* the reactions' state, in the same allocation; NULL: the agent is leaving */
 	int flushed; /* ECONNRESET or EPIPE: a work request was flushed or not sent; not known yet why */
-	bool more;            /* it has not polled all completions yet */
-	unsigned int overdue; /* CM events that were taken since its time was over */
+	bool more;            /* the agent has not polled all completions yet */
+	unsigned int overdue; /* CM events that were taken since the agent's time was over */
 	int ended;            /* the result of serving, once it is leaving: an errno value or 0 */
 };
 
@@ -44,7 +44,7 @@ struct our_server {
  * value that ends it, reported. Clients may be left.
  */
 int our_serve_with(struct our_control *listener, int (*loop)(struct our_server *server));
-int our_looping_listener(struct our_control *listener); /* with the loop in server.c */
+int our_looping_listener(struct our_control *listener); /* uses the loop in server.c */
 
 /* ---- reactions.c ---- */
 

@@ -15,7 +15,7 @@
 
 uint64_t our_spin_us = UINT64_MAX; /* UINT64_MAX: WAKE_UPS wake-ups */
 
-static _Atomic uint64_t budget_ns; /* the same for all connections */
+static _Atomic uint64_t budget_ns; /* all connections have the same budget */
 
 static int create_cq(struct our_control *control)
 {
