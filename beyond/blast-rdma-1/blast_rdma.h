@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * blast-rdma-1: the client's stream of WRITEs. The connection's own thread.
+ * blast-rdma-1: the client's stream of WRITEs. Only the connection's own thread uses it.
  */
 #ifndef OUR_BLAST_RDMA_H
 #define OUR_BLAST_RDMA_H

@@ -102,7 +102,7 @@ static inline void destroy_member(struct member *member)
 	if (member->group.qp_num)
 		rdma_leave_multicast(member->id, member->address); /* ibv_detach_mcast, too */
 	if (member->id && member->id->qp)
-		rdma_destroy_qp(member->id); /* before the memory of its receives */
+		rdma_destroy_qp(member->id); /* the QP's receives point to the memory */
 	if (member->mr)
 		rdma_dereg_mr(member->mr);
 	free(member->memory);

@@ -103,7 +103,7 @@ static int run(struct rdma_cm_id *id)
 	rdma_disconnect(id);
 out_destroy_qp:
 	alarm(0);
-	rdma_destroy_qp(id); /* before the memory that its receive points to */
+	rdma_destroy_qp(id); /* the QP's receive points to the memory */
 	if (rdma_dereg_mr(mr))
 		ret = fail("rdma_dereg_mr", errno, "");
 out_free:

@@ -44,7 +44,7 @@ static int echo(struct rdma_cm_id *id, struct ibv_mr *mr, uint8_t *buffers, uint
 		ret = await(id, rdma_get_send_comp, &wc);
 	if (ret)
 		return ret;
-	if (rdma_post_recv(id, NULL, other, size, mr)) /* before the client can send again */
+	if (rdma_post_recv(id, NULL, other, size, mr)) /* posted before the client can send again */
 		return fail("rdma_post_recv", errno, "");
 	if (rdma_post_send(id, NULL, received, size, mr, 0))
 		return fail("rdma_post_send", errno, "");

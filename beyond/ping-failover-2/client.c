@@ -49,7 +49,7 @@ struct path {
 	enum state state;
 	bool carries;                /* carries the session's messages; else the path is idle */
 	uint64_t then_ns;            /* DOWN: try again then; CONNECTING: give up then; UP: since */
-	struct our_reconnect pauses; /* between attempts */
+	struct our_reconnect pauses; /* the pauses between attempts */
 };
 
 struct session {

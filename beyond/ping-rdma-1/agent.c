@@ -87,7 +87,7 @@ int our_serve_memory(struct our_control *agent, struct our_one_sided *one_sided)
 	run->statistics.warm_up = 0; /* the agent does not see what the client does */
 	our_limit_wait(run, our_now_ns());
 	if (agent->wait_until_ns == UINT64_MAX)
-		agent->wait_until_ns = our_end_of_wait(OUR_SERVER_TIMEOUT); /* for its start */
+		agent->wait_until_ns = our_end_of_wait(OUR_SERVER_TIMEOUT); /* for the first word */
 
 	ret = our_await_told(agent, exchange, OUR_BUFFER_TOLD); /* ibv_get_cq_event, ibv_poll_cq */
 	if (!ret)

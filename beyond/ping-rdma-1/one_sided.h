@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * ping-rdma-1: memory that a peer may access, the work requests that access a peer's memory, and what
- * the two sides tell each other about it; and the roles. For all one-sided stages. The connection's own
- * thread.
+ * the two sides tell each other about it; and the roles. For all one-sided stages. Only the
+ * connection's own thread calls these functions.
  */
 #ifndef OUR_ONE_SIDED_H
 #define OUR_ONE_SIDED_H

@@ -98,7 +98,7 @@ static int our_client_operation(struct our_control *client, struct our_watch *wa
 		if (run->options->verify)
 			ret = verify_data(client, run->message);
 		if (!ret)
-			our_clear_memory(client); /* for the next message */
+			our_clear_memory(client); /* makes room for the next message */
 	}
 	our_statistics_end(&run->statistics);
 	if (!ret)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * ping-rdma-3: waits for a message by looking at the memory that the peer writes to. For client and
- * agent; the connection's own thread.
+ * agent; only the connection's own thread calls these functions.
  */
 #ifndef OUR_WATCH_H
 #define OUR_WATCH_H

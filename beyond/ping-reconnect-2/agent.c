@@ -37,7 +37,7 @@ const struct our_program our_reconnect_server_program = {
 struct recorded_echo {
 	struct our_echo echo; /* must be first: ping-sr-0/react.c takes the state for this */
 	int fd;               /* the journal's; -1: none */
-	uint64_t number;      /* the next message's, on this connection */
+	uint64_t number;      /* the number of the next message on this connection */
 };
 
 static struct our_place read_place(const struct our_cm_event *request)
@@ -135,7 +135,7 @@ static int react(struct our_control *agent, void *state, const struct our_comple
 	int ret = 0;
 
 	if (our_is_recv(completion->wr_id))
-		ret = do_once(state); /* before the answer, which says that it is done */
+		ret = do_once(state); /* the work comes before the answer, which reports it */
 	return ret ? ret : our_ping_react(agent, state, completion);
 }
 

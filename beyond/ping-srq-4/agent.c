@@ -52,7 +52,7 @@ static int start(struct our_control *agent, void *state)
 	if (ret)
 		return ret;
 	device = pooled->pool->device;
-	ret = our_use_device(agent, device); /* its PD and SRQ */
+	ret = our_use_device(agent, device); /* takes the device's PD and SRQ */
 	/*
 	 * Any client may use any of the pool's receives, even all of them: its CQ has room for that
 	 * many. ibv_create_cq, rdma_create_qp
@@ -83,7 +83,7 @@ static void give_back_unseen(struct our_control *agent, struct our_pool *pool)
 		if (!our_is_recv(wc->wr_id))
 			continue;
 		if (wc->status == IBV_WC_SUCCESS)
-			our_note_established(agent); /* if no event has said so */
+			our_note_established(agent); /* even if no event has said so */
 		our_take_buffer(pool);
 		our_give_buffer_back(pool, our_buffer_index(wc->wr_id));
 	}

@@ -29,7 +29,7 @@ static void end_holders(struct our_server *server)
 	for (agent = LIST_FIRST(&server->agents); agent; agent = next) {
 		next = LIST_NEXT(agent, next);
 		pooled = agent->state;
-		if (!pooled) /* it only waits for its client's answer */
+		if (!pooled) /* the agent only waits for its client's answer */
 			continue;
 		if (pooled->pool->failed) { /* reported */
 			our_end_by_itself(agent, EIO);

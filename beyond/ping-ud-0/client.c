@@ -113,7 +113,7 @@ static int ping(struct rdma_cm_id *id, struct ibv_mr *mr, const struct rdma_ud_p
 			ret = send_message(id, mr, server, ah, number);
 			sent += !ret;
 		}
-		collected = collect(id, mr, first, sent); /* also when a send has failed */
+		collected = collect(id, mr, first, sent); /* collects also when a send has failed */
 		ret = ret ? ret : collected;
 	}
 	printf("%" PRIu64 " messages of %" PRIu64 " bytes, %" PRIu64 " lost", sent, size,
@@ -164,7 +164,7 @@ static int run(struct rdma_cm_id *id)
 	}
 	if (!ret)
 		ret = find_and_ping(id, mr);
-	rdma_destroy_qp(id); /* before the memory of its receives */
+	rdma_destroy_qp(id); /* the QP's receives point to the memory */
 	if (mr)
 		rdma_dereg_mr(mr);
 	free(memory);

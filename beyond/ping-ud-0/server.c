@@ -135,7 +135,7 @@ static int serve(struct rdma_cm_id *listener, struct ibv_mr *mr)
 		ret = ibv_req_notify_cq(listener->recv_cq, 0);
 		if (ret)
 			return failed("ibv_req_notify_cq", ret, "");
-		ret = answer_all(listener, mr);     /* also messages from before the arming */
+		ret = answer_all(listener, mr);     /* takes also messages from before the arming */
 		if (ret || poll(fds, 2, 1000) <= 0) /* a second, as stop may just have been set */
 			continue;
 		if (fds[0].revents)
@@ -179,7 +179,7 @@ static int run(struct rdma_cm_id *listener)
 		printf("%" PRIu64 " clients asked, %" PRIu64 " messages sent back\n", clients,
 		       answered);
 	}
-	rdma_destroy_qp(listener); /* before the memory of its receives */
+	rdma_destroy_qp(listener); /* the QP's receives point to the memory */
 	if (mr)
 		rdma_dereg_mr(mr);
 	free(memory);

@@ -79,7 +79,7 @@ static int write_record(struct our_control *agent, struct subscription *subscrip
 	if (subscription->writing || our_record_number(record) == our_record_number(copy))
 		return 0;
 	if (!our_copy_record(copy, record, run->data_size)) {
-		memset(copy, 0, run->data_size); /* it is being changed: waits for the next turn */
+		memset(copy, 0, run->data_size); /* the record is being changed: skips this turn */
 		return 0;
 	}
 	ret = our_post(agent, &buffer->send_wr, NULL); /* ibv_post_send: the WRITE */
@@ -157,7 +157,7 @@ static int our_agent_operation(struct our_control *agent, struct subscription *s
 	run->statistics.warm_up = 0; /* the agent does not see what the subscriber takes */
 	our_limit_wait(run, our_now_ns());
 	if (agent->wait_until_ns == UINT64_MAX)
-		agent->wait_until_ns = our_end_of_wait(OUR_SERVER_TIMEOUT); /* for its first word */
+		agent->wait_until_ns = our_end_of_wait(OUR_SERVER_TIMEOUT); /* for the first word */
 	ret = meet_subscriber(agent, &subscription->one_sided);
 	if (!ret)
 		ret = write_records(agent, subscription, record);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * talk-rdma-0: the memory into which the other side writes a line of text, and how its reader looks
- * at it. The layout is in docs/protocol.md. The connection's own thread, and the peer's device.
+ * at it. The layout is in docs/protocol.md. For the connection's own thread, and the peer's device.
  */
 #ifndef OUR_SLOT_H
 #define OUR_SLOT_H

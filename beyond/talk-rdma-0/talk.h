@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * talk-rdma-0: what both sides of a conversation have in common. The connection's own thread.
+ * talk-rdma-0: what both sides of a conversation share. Only the connection's own thread calls it.
  */
 #ifndef OUR_TALK_H
 #define OUR_TALK_H
@@ -23,7 +23,7 @@ enum our_talk_buffer {
 /* The state of a side beside struct our_control. All zero at first. */
 struct our_talk {
 	struct our_one_sided one_sided; /* its open buffer: the slot, for the other side */
-	struct ibv_mr *sink;            /* for what we read back */
+	struct ibv_mr *sink;            /* the region for what we read back */
 	struct ibv_sge text_sge, mark_sge;
 	struct ibv_send_wr text_wr, mark_wr;
 	bool at_end;      /* stdin has ended */
