@@ -16,7 +16,7 @@
 #include "program/report.h"
 #include "program/serve/serve.h"
 
-/* A slow receiver, for tests. */
+/* Makes a slow receiver, for tests (--sleep). */
 static void sleep_as_told(void)
 {
 	uint64_t us = our_blast_options.sleep_us;
@@ -99,7 +99,7 @@ static int receive_messages(struct our_control *agent, struct our_blast *blast)
 		if (!ret)
 			heard_ns = our_now_ns();
 		else if (ret == ETIMEDOUT && may_return(agent, blast))
-			ret = our_return_credits(agent, blast); /* of an incomplete batch */
+			ret = our_return_credits(agent, blast); /* an incomplete batch */
 		if (ret)
 			return ret;
 		if (our_stop_requested(agent->stop))
@@ -138,7 +138,7 @@ int our_blast_agent(struct our_control *agent)
 	ret = our_begin_blast(agent, false, &blast); /* ibv_query_device: limits.c */
 	if (ret)
 		goto out_reject;
-	/* ibv_alloc_pd, ibv_create_cq, rdma_create_qp: the sends are of credits */
+	/* ibv_alloc_pd, ibv_create_cq, rdma_create_qp: the sends carry credits */
 	ret = our_setup_qp(agent, OUR_CREDIT_SENDS, run->n_data_buffers);
 	if (ret)
 		goto out_reject;
@@ -152,10 +152,10 @@ int our_blast_agent(struct our_control *agent)
 	ret = our_setup_credits(agent, &blast, OUR_CREDIT_SENDS); /* ibv_reg_mr: credits.c */
 	if (ret)
 		goto out_unsetup_pieces;
-	/* ibv_post_recv, of each buffer: these are the credits that the client starts with */
+	/* ibv_post_recv for each buffer: these are the credits that the client starts with */
 	ret = our_post_recv_chain(agent, &blast, run->n_data_buffers);
 	if (ret)
-		goto out_disconnect;             /* some may be posted */
+		goto out_disconnect;             /* receives may be posted */
 	ret = our_agent_connect(agent, NULL, 0); /* rdma_accept */
 	if (ret)
 		goto out_disconnect;

@@ -11,19 +11,19 @@
 /* Options of these two programs only: set by our_process_options, and not changed afterwards. */
 extern struct our_blast_options {
 	uint64_t buffers;      /* client: message buffers of each side */
-	uint64_t chain;        /* work requests a post; 0: as many as may be posted */
-	uint64_t signal_every; /* client: sends; 0: see signal_every() */
+	uint64_t chain;        /* work requests in a post, at most; 0: as many as may be posted */
+	uint64_t signal_every; /* client: signals one send in this many; 0: see signal_every() */
 	uint64_t
 		inline_size; /* client: bytes: messages up to this long are inline, if the QP can */
 	uint64_t sge;        /* pieces that a message is gathered from, or scattered to */
 	uint64_t max_buffers;  /* the most buffers that a server accepts from a client */
 	uint64_t credit_batch; /* agent: receives to post again at a time; 0: see batch() */
-	uint64_t sleep_us;     /* agent: after each message */
+	uint64_t sleep_us;     /* agent: sleeps this long after each message */
 	bool no_credits;       /* client: sends whether or not there are receives */
 } our_blast_options;
 
 #define OUR_CREDIT_LENGTH 8 /* bytes of a credit message: a count, big-endian */
-#define OUR_CREDIT_SENDS  8 /* the most that an agent has on their way */
+#define OUR_CREDIT_SENDS  8 /* credit messages that an agent has on their way, at most */
 
 /*
  * After this much silence an agent returns the rest of a batch, for which a client waits when its
@@ -37,8 +37,8 @@ extern struct our_blast_options {
  * own thread uses it.
  *
  * Messages are numbered from 0; number m uses buffer m modulo n_data_buffers, at both ends. All
- * counters only grow: client: credited <= posted, completed <= posted, and neither is ever more
- * than n_data_buffers behind it. Agent: credited <= completed <= posted <= completed + n_data_buffers.
+ * counters only grow. Client: credited <= posted, completed <= posted, and neither is ever more
+ * than n_data_buffers behind. Agent: credited <= completed <= posted <= completed + n_data_buffers.
  */
 struct our_blast {
 	uint64_t goal;      /* client: how many messages it will send; falls when -D is over */
@@ -50,10 +50,10 @@ struct our_blast {
 	uint64_t credit_batch;    /* agent: receives to post again at a time */
 	uint64_t signal_every;    /* client: one send in this many is signaled */
 	uint32_t credits_on_way;  /* agent: credit messages sent and not completed */
-	uint32_t next_credit;     /* agent: the slot of the next one */
+	uint32_t next_credit;     /* agent: the slot of the next credit message */
 	struct ibv_sge *sges;     /* n_sge for each buffer */
 	uint8_t *credits;         /* slots of OUR_CREDIT_LENGTH: to receive, or to send */
-	struct ibv_mr *credit_mr; /* of all slots */
+	struct ibv_mr *credit_mr; /* the region of all slots */
 };
 
 /*
@@ -98,7 +98,7 @@ void our_unsetup_pieces(struct our_blast *blast);
 /* ---- credits.c ---- */
 
 /*
- * Allocates memory for credit messages: of `slots` that can be on their way. Returns 0 or an errno value,
+ * Allocates memory for `slots` credit messages, which can be on their way. Returns 0 or an errno value,
  * reported, and there is nothing to undo; our_unsetup_credits undoes it, after the QP is destroyed or
  * flushed.
  */

@@ -81,7 +81,7 @@ int our_post_recv_chain(struct our_control *agent, struct our_blast *blast, uint
 	return post_chains(agent, blast, n, post_recvs);
 }
 
-/* The first elements are a byte longer if the size is not a multiple. */
+/* The first elements are a byte longer if n_sge does not divide the size. */
 static void setup_pieces_of(struct our_control *control, struct our_buffer *buffer,
 			    struct ibv_sge *sges)
 {

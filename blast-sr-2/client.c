@@ -119,7 +119,7 @@ static int stream(struct our_control *client, struct our_blast *blast, uint64_t 
 		/* ibv_poll_cq, and for each receive of credits ibv_post_recv: credits.c */
 		ret = our_drain(client, blast, until_ns, take);
 		if (ret == ECONNRESET && blast->credited == blast->goal)
-			return 0; /* the server knew that this was all, and was first */
+			return 0; /* the server knew that this was all, and left first */
 		if (ret && ret != EAGAIN)
 			return ret;
 		if (our_stop_requested(client->stop))
@@ -130,7 +130,7 @@ static int stream(struct our_control *client, struct our_blast *blast, uint64_t 
 			heard = is_heard(client, blast);
 		if (heard)
 			our_limit_wait(run, now_ns);
-		if (now_ns >= deadline_ns) /* sends no more, but waits for those under way */
+		if (now_ns >= deadline_ns) /* stops sending, but waits for messages under way */
 			blast->goal = blast->posted;
 		our_statistics_progress(&run->statistics, now_ns);
 	}
@@ -193,7 +193,7 @@ int our_blast_client(struct our_control *client, struct sockaddr *server)
 		goto out_unsetup_pieces;
 	ret = our_post_credit_recvs(client, &blast); /* ibv_post_recv */
 	if (ret)
-		goto out_disconnect;        /* some may be posted */
+		goto out_disconnect;        /* receives may be posted */
 	ret = our_tell_and_connect(client); /* rdma_connect; ibv_modify_qp: the RNR timer */
 	if (ret)
 		goto out_disconnect;

@@ -31,7 +31,7 @@ static uint32_t most_buffers(const struct ibv_device_attr *device, bool is_clien
 	return smaller(cqes - OUR_CREDIT_SENDS, wrs);
 }
 
-/* `n` pieces a message: a server's own option, which is not its client's doing. */
+/* Checks that the device takes `n` pieces a message. An agent's client is not to blame for `n`. */
 static int check_pieces(const struct our_control *control, uint32_t n,
 			const struct ibv_device_attr *device)
 {
@@ -53,7 +53,7 @@ int our_blast_check_listener(struct our_control *listener)
 	return check_pieces(listener, (uint32_t)our_blast_options.sge, &device);
 }
 
-/* Compares what is wanted with what the device has: a message now is better than EINVAL later. */
+/* Compares what is wanted with what the device has. A message now is better than EINVAL later. */
 static int check_device(struct our_control *control, bool is_client)
 {
 	struct our_run *run = our_run_of(control);
@@ -76,7 +76,7 @@ static int check_device(struct our_control *control, bool is_client)
 	return check_pieces(control, control->n_sge, &device);
 }
 
-/* Returns `wanted`; or, if 0, a part of the buffers; but at most all, or nothing would move. */
+/* Returns `wanted`, or a part of the buffers if it is 0; at most all, or nothing would move. */
 static uint64_t batch(uint64_t wanted, uint32_t buffers)
 {
 	if (!wanted)

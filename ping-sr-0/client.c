@@ -87,11 +87,11 @@ int our_ping_client(struct our_control *client, struct sockaddr *server)
 	ret = our_setup_buffers(client, OUR_PING_BUFFERS, run->data_size, IBV_ACCESS_LOCAL_WRITE);
 	if (ret)
 		goto out_unsetup_qp;
-	/* Without -v every message has these bytes: to write others takes time from the measurement. */
+	/* Without -v all messages have these bytes, because writing others takes measured time. */
 	our_setup_user_data(client, OUR_SEND_BUFFER, 0);
 	/*
-	 * ibv_post_recv, before the connection: a message without a receive is refused (RoCE: RNR)
-	 * or ends the connection (iWARP).
+	 * ibv_post_recv, before the connection, because a message without a receive is refused
+	 * (RoCE: RNR) or ends the connection (iWARP).
 	 */
 	ret = our_post_recv(client, OUR_RECV_BUFFER);
 	if (ret)

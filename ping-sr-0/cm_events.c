@@ -11,7 +11,7 @@
 #include "common/waiting.h"
 
 /*
- * Looks at the event that ended a call, and waits for the next one while it is one to ignore.
+ * Looks at the event that ended a call. As long as the event is one to ignore, takes the next one.
  * librdmacm acks the last one, at the id's next call or when the id is destroyed.
  */
 static int await_own_event(struct our_control *control, int called)
@@ -28,7 +28,7 @@ static int await_own_event(struct our_control *control, int called)
 		cm_id->event = NULL;
 		called = OUR_CALL(rdma_get_cm_event(cm_id->channel, &cm_id->event));
 	}
-	/* A failure of librdmacm's own, -1 in the event, is EPERM when a call returns it. */
+	/* If librdmacm itself fails, the event's status is -1, and the call returns EPERM. */
 	if (called == EPERM && control->cm_event.status == OUR_CM_FAILED_ITSELF)
 		return our_error_of_event(&control->cm_event, OUR_NO_CM_EVENT);
 	return called;
@@ -68,7 +68,7 @@ static int take_event(struct our_control *control)
 	if (ret)
 		return our_tell_error(control->config, "rdma_get_cm_event", ret, NULL);
 	our_copy_cm_event(&control->cm_event, event);
-	rdma_ack_cm_event(event); /* after this its private data is gone */
+	rdma_ack_cm_event(event); /* this frees the event's private data */
 	our_note_cm_event(control);
 	return 0;
 }

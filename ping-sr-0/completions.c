@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * ping-sr-0: waits for completions by polling the CQ all the time (busy polling): the shortest
- * round trip, and a whole CPU.
+ * ping-sr-0: waits for completions by polling the CQ all the time (busy polling). This has the
+ * shortest round trip, and takes a whole CPU.
  */
 #include "common/waiting.h"
 

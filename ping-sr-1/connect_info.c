@@ -64,7 +64,7 @@ static int check_connect_info(struct our_control *agent, const struct our_connec
 {
 	const struct our_client_limits *limits = &our_client_limits;
 
-	/* The client has sent nothing, and RoCE has padded that. */
+	/* The client has sent no private data, and RoCE has padded them with zeros. */
 	if (info->count == 0 && info->data_size == 0) {
 		our_report_sentence("client refused: it wants to send 0 messages of 0 bytes; is it "
 				    "a client of ping-sr-1 or later?");
@@ -106,8 +106,8 @@ static int take(struct our_control *control, const struct our_cm_event *request)
 	run->count = info.count;
 	run->data_size = (uint32_t)info.data_size;
 	/*
-	 * Only a stream has buffers, and checks them: a number that does not fit here is more than
-	 * it takes.
+	 * Only a stream has buffers, and checks their number. A number that does not fit here is
+	 * more than any stream accepts.
 	 */
 	run->n_data_buffers = info.n_data_buffers < UINT32_MAX ? (uint32_t)info.n_data_buffers
 							       : UINT32_MAX;
@@ -125,7 +125,7 @@ static enum our_refusal_reason reason_of(int error)
 	case EMSGSIZE: /* our_check_data_size has set the limit */
 		return OUR_REFUSED_SIZE;
 	case EBUSY:
-	case ENOBUFS: /* more wait already than we keep in mind */
+	case ENOBUFS: /* too many clients wait already */
 		return OUR_REFUSED_MAX_CLIENTS;
 	case EDQUOT:
 		return OUR_REFUSED_MEMORY;

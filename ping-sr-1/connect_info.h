@@ -17,7 +17,7 @@
 #define OUR_CONNECT_INFO_LENGTH  32
 #define OUR_REFUSAL_LENGTH       16
 
-/* The largest messages, and the most, that a server accepts (--max-size, --max-count). */
+/* The most messages, and the largest, that a server accepts (--max-count, --max-size). */
 extern struct our_client_limits {
 	uint64_t max_count;
 	uint64_t max_size;
@@ -26,7 +26,7 @@ extern struct our_client_limits {
 /* The functions by which client and server tell each other the values below. connect_info.c. */
 extern const struct our_connect_info_ops our_private_data;
 
-/* The options for these, and those that have no effect. */
+/* The options for these limits, and the options that have no effect. */
 extern const struct our_option our_client_limits_options[];
 
 /* The private data from client to server, with rdma_connect. */
@@ -34,7 +34,7 @@ struct our_connect_info {
 	uint64_t count;          /* messages the client is going to send */
 	uint64_t data_size;      /* bytes a message */
 	uint64_t n_data_buffers; /* blast; 0 for ping */
-	bool has_extension;      /* as read: our extension followed; always written */
+	bool has_extension;      /* the request read has our extension; each one written has it */
 };
 
 /* The reason in the private data from server to client, with rdma_reject. */
@@ -44,11 +44,11 @@ enum our_refusal_reason {
 	OUR_REFUSED_COUNT = 2,       /* 0, or more than `limit` */
 	OUR_REFUSED_SIZE = 3,        /* 0, or more than `limit` bytes */
 	OUR_REFUSED_BUFFERS = 4,     /* 0 where some are needed, or more than `limit` */
-	OUR_REFUSED_RESOURCES = 5,   /* the server lacks something, */
-	OUR_REFUSED_BUSY = 6,        /* or has the `limit` clients that it was told to serve, */
-	OUR_REFUSED_DESCRIPTORS = 7, /* or no file descriptor is left, */
-	OUR_REFUSED_MEMORY = 8,      /* or only `limit` bytes are left of its memory for clients, */
-	OUR_REFUSED_MAX_CLIENTS = 9, /* or it serves `limit` clients at a time; 0: too many wait */
+	OUR_REFUSED_RESOURCES = 5,   /* the server lacks something else */
+	OUR_REFUSED_BUSY = 6,        /* the server has the `limit` clients that it is to serve */
+	OUR_REFUSED_DESCRIPTORS = 7, /* the server has no file descriptor left */
+	OUR_REFUSED_MEMORY = 8,      /* the server has only `limit` bytes left for clients */
+	OUR_REFUSED_MAX_CLIENTS = 9, /* the server serves `limit` at a time; 0: too many wait */
 };
 
 struct our_refusal {

@@ -63,7 +63,7 @@ static bool has_extension(const uint8_t *data, size_t length)
 }
 
 /*
- * The rest must be our extension, complete. A higher version has more fields after ours: ignored.
+ * The rest must be our whole extension. Ignores the fields that a higher version has after ours.
  */
 static int check_extension(const uint8_t *data, size_t length)
 {

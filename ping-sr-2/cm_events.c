@@ -16,7 +16,7 @@
 #include "common/waiting.h"
 #include "ping-sr-2/keepalive.h"
 
-#define MAX_REQUESTS 64 /* waiting to be taken: the thread refuses further ones */
+#define MAX_REQUESTS 64 /* connect requests in the queue; the thread refuses further ones */
 
 struct queued_event {
 	STAILQ_ENTRY(queued_event) next;
@@ -26,15 +26,15 @@ struct queued_event {
 struct cm_events {
 	pthread_t thread;
 	int quit_fd;      /* tells the thread to end */
-	atomic_int ended; /* the cause, or 0: see our_how_ended */
-	int end_fd; /* readable once the peer has gone or the program is to stop: for sleepers */
+	atomic_int ended; /* the cause of the end, or 0: see our_how_ended */
+	int end_fd; /* wakes sleepers: readable once the peer has gone or the program is to stop */
 	pthread_mutex_t lock;   /* guards all below */
 	pthread_cond_t changed; /* something below has changed, or a signal has come */
 	STAILQ_HEAD(event_queue, queued_event) queue;
-	bool connected;        /* the QP works, and the thread may disconnect it, */
-	bool unwatched;        /* unless the thread that set it up will tear it down */
+	bool connected;        /* the QP works, and the event thread may disconnect it */
+	bool unwatched;        /* the QP's own thread tears it down, not the event thread */
 	bool refusing;         /* no more connect requests are wanted */
-	unsigned int requests; /* in the queue */
+	unsigned int requests; /* connect requests in the queue */
 	int failure;           /* the channel can no longer be read: an errno value */
 };
 
@@ -55,7 +55,7 @@ static int ended(struct our_control *control)
 static void disconnect_now(struct our_control *control)
 {
 	if (events_of(control)->connected)
-		rdma_disconnect(control->cm_id); /* also if the peer was first: it flushes ours */
+		rdma_disconnect(control->cm_id); /* flushes our QP, even if the peer was first */
 	events_of(control)->connected = false;
 }
 
@@ -99,7 +99,7 @@ static int get_event(struct our_control *control, struct queued_event *queued)
 	if (ret)
 		return ret;
 	our_copy_cm_event(&queued->event, event);
-	rdma_ack_cm_event(event); /* after this its private data is gone */
+	rdma_ack_cm_event(event); /* this frees the event's private data */
 	handle_event(control, queued);
 	pthread_cond_broadcast(&events_of(control)->changed);
 	return 0;
@@ -112,7 +112,7 @@ static int take_event(struct our_control *control)
 	struct queued_event *queued = malloc(sizeof(*queued));
 	int ret;
 
-	if (!queued) /* before there is an event, or it would be lost, and its id with it */
+	if (!queued) /* allocated first: without memory the event and its id would be lost */
 		return our_tell_unreadable(control, "malloc", ENOMEM);
 	pthread_mutex_lock(&events->lock);
 	ret = get_event(control, queued);
@@ -159,7 +159,7 @@ static void *our_cm_event_thread(void *argument)
 
 	while (!ret) {
 		if (poll(fds, 3, -1) < 0)
-			continue; /* a signal; if it matters, the third is readable now */
+			continue; /* a signal; if it matters, fds[2] is readable now */
 		if (fds[1].revents)
 			return NULL;
 		if (fds[2].revents) {
@@ -215,7 +215,7 @@ static void end_cm_event_thread(struct our_control *control)
 	close(events->quit_fd);
 }
 
-/* ---- Those who wait for its events ---- */
+/* ---- The callers, which wait for events ---- */
 
 static void free_events(struct our_control *control)
 {
@@ -365,7 +365,7 @@ static int await_end(struct our_control *control, uint64_t until_ns)
 	return ret;
 }
 
-/* Takes the lock: the thread may be in rdma_get_cm_event, which modifies the QP; see get_event. */
+/* Takes the lock, because rdma_get_cm_event in the thread modifies the QP: see get_event. */
 static int make_qp(struct our_control *control, struct ibv_qp_init_attr *attr, const char **call)
 {
 	int ret;

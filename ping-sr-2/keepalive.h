@@ -2,7 +2,7 @@
 /*
  * ping-sr-2: a host that dies sends nothing, and a side that waits for it sends nothing either, so
  * it would never notice. Therefore, after a time of silence, it posts something to send. A way of
- * waiting has keepalives if its table names these. The connection's own thread.
+ * waiting has keepalives if its table names these. For the connection's own thread.
  */
 #ifndef OUR_KEEPALIVE_H
 #define OUR_KEEPALIVE_H

@@ -33,7 +33,7 @@ static void start_agent(struct our_control *agent)
 		our_reject_admitted(agent, ret);
 		return;
 	}
-	pthread_detach(thread); /* nobody waits for it: see our_close_admission */
+	pthread_detach(thread); /* nobody joins the thread: see our_close_admission */
 }
 
 /* If one client fails, the others are still served. */

@@ -56,7 +56,7 @@ static int take_event(struct our_control *control)
 	if (ret)
 		return our_tell_unreadable(control, "rdma_get_cm_event", ret);
 	our_copy_cm_event(&control->cm_event, event);
-	rdma_ack_cm_event(event); /* after this its private data is gone */
+	rdma_ack_cm_event(event); /* this frees the event's private data */
 	meaning = our_note_cm_event(control);
 	return meaning == OUR_CM_HINT || meaning == OUR_CM_NOT_MINE ? EAGAIN : 0;
 }
@@ -79,7 +79,7 @@ static int await(struct our_control *control, enum rdma_cm_event_type expected, 
 
 	if (called)
 		return called;
-	if (control->ended) /* then nothing more comes */
+	if (control->ended) /* no event comes after the end */
 		return expected == RDMA_CM_EVENT_DISCONNECTED ? 0 : control->ended;
 	ret = await_next_event(control, our_end_of_cm_wait(control, expected));
 	return ret ? ret : our_error_of_event(&control->cm_event, expected);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * ping-sr-3: sleeps until the CQ reports a completion, on its own completion channel. For
- * ping-sr-3/completions.c. The connection's own thread.
+ * ping-sr-3/completions.c. Only the connection's own thread calls these functions.
  */
 #ifndef OUR_COMP_CHANNEL_H
 #define OUR_COMP_CHANNEL_H
@@ -10,7 +10,7 @@
 
 struct our_comp_channel {
 	struct ibv_comp_channel *channel;
-	unsigned int events_to_ack; /* got, and not acked yet */
+	unsigned int events_to_ack; /* events that were taken and not acked yet */
 	bool armed;                 /* the next completion will make an event */
 };
 
@@ -22,7 +22,7 @@ struct our_comp_channel {
 int our_create_comp_channel(struct our_control *control, struct our_comp_channel *channel);
 void our_destroy_comp_channel(const struct our_control *control, struct our_comp_channel *channel);
 
-/* Acks all events that were taken: ibv_destroy_cq(3) would wait forever for the others. */
+/* Acks all events that were taken, because ibv_destroy_cq(3) waits for unacked ones forever. */
 void our_ack_events(struct our_control *control, struct our_comp_channel *channel);
 
 /*

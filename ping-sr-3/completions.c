@@ -11,7 +11,7 @@
 #include "common/waiting.h"
 #include "ping-sr-3/comp_channel.h"
 
-#define ACK_BATCH 64 /* an ack takes a lock: one for many events */
+#define ACK_BATCH 64 /* an ack takes a lock, so one ack covers many events */
 
 int our_create_comp_channel(struct our_control *control, struct our_comp_channel *channel)
 {

@@ -103,7 +103,7 @@ bool our_end_agent(struct our_agent *agent, int ret)
 	agent->ended = our_report_results(control, ret);
 	answers = our_start_disconnect(control);
 	control->wait_until_ns = our_end_of_wait(our_disconnect_limit_s(control));
-	agent->more = false; /* of no interest any more */
+	agent->more = false; /* unpolled completions do not matter any more */
 	our_stage_of(control)->reactions->stop(control, agent->state);
 	agent->state = NULL;
 	return answers;

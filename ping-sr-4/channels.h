@@ -29,12 +29,12 @@ int our_get_cm_event(const struct our_control *control, struct our_cm_event *cop
  */
 int our_poll(const struct our_config *config, struct pollfd *fds, nfds_t n, uint64_t until_ns);
 
-#define OUR_MAX_DEVICES 16 /* in one set of completion channels */
+#define OUR_MAX_DEVICES 16 /* devices in one set of completion channels */
 
 /* The completion channel of a device, shared by all CQs on it: each event names its CQ. */
 struct our_shared_channel {
 	struct ibv_comp_channel *channel; /* NULL: this place is free */
-	unsigned int users;               /* CQs */
+	unsigned int users;               /* CQs that use the channel */
 };
 
 /*

@@ -40,7 +40,7 @@ int our_get_cm_event(const struct our_control *control, struct our_cm_event *cop
 	if (ret)
 		return our_tell_unreadable(control, "rdma_get_cm_event", ret);
 	our_copy_cm_event(copy, event);
-	rdma_ack_cm_event(event); /* after this its private data is gone */
+	rdma_ack_cm_event(event); /* this frees the event's private data */
 	return 0;
 }
 
@@ -90,7 +90,7 @@ static int await(struct our_control *control, enum rdma_cm_event_type expected, 
 
 	if (called)
 		return called;
-	if (control->ended) /* then nothing more comes */
+	if (control->ended) /* no event comes after the end */
 		return expected == RDMA_CM_EVENT_DISCONNECTED ? 0 : control->ended;
 	ret = await_next_event(control, our_end_of_cm_wait(control, expected));
 	return ret ? ret : our_error_of_event(&control->cm_event, expected);
@@ -98,7 +98,7 @@ static int await(struct our_control *control, enum rdma_cm_event_type expected, 
 
 static int await_end(struct our_control *control, uint64_t until_ns)
 {
-	int ret = control->cm_channel ? 0 : ETIMEDOUT; /* an agent's server has waited for it */
+	int ret = control->cm_channel ? 0 : ETIMEDOUT; /* an agent's server has waited */
 
 	while (!ret && !control->ended)
 		ret = await_next_event(control, until_ns);

@@ -10,7 +10,7 @@
 #include "common/waiting.h"
 #include "ping-sr-4/channels.h"
 
-#define ACK_BATCH 64 /* an ack takes a lock: one for many events */
+#define ACK_BATCH 64 /* an ack takes a lock, so one ack covers many events */
 
 /* ---- Channels, one for each device ---- */
 
@@ -96,8 +96,8 @@ int our_poll(const struct our_config *config, struct pollfd *fds, nfds_t n, uint
 }
 
 struct nonblocking {
-	struct our_comp_channels own;       /* of a connection that has its own wait */
-	struct our_shared_channel *channel; /* one of those, or of the loop that it belongs to */
+	struct our_comp_channels own;       /* for a connection that waits by itself */
+	struct our_shared_channel *channel; /* the CQ's: one of `own`, or one of the loop's */
 	unsigned int events_to_ack;
 	bool armed; /* the next completion will make an event */
 };
@@ -172,7 +172,7 @@ int our_take_cq_event(const struct our_config *config, const struct our_shared_c
 
 /*
  * Reads the event of the CQ. A loop that has the channel reads the events of all its CQs itself. A
- * channel of the connection's own is read here: else its descriptor would stay readable, and an
+ * channel of the connection's own is read here, or its descriptor would stay readable, and an
  * event loop that waits for it would never sleep again.
  */
 static int take_event(struct our_control *control)
@@ -203,7 +203,7 @@ static int take(struct our_control *control)
 			return EAGAIN;
 		ret = state->armed ? take_event(control) : 0;
 		if (ret)
-			return ret; /* EAGAIN: it is still to come */
+			return ret; /* EAGAIN: the event is still to come */
 		ret = OUR_CALL(ibv_req_notify_cq(control->cq, 0));
 		if (ret)
 			return our_tell_error(control->config, "ibv_req_notify_cq", ret, NULL);

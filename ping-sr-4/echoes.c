@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * ping-sr-4: the agent of a ping-pong as reactions: what ping-sr-0/agent.c sets up and undoes
- * around its waits, and what it does about a completion (ping-sr-0/react.c). The set-up stands
- * twice because there it is the lesson, to be read and changed in one piece. See struct
+ * around its waits, and what it does about a completion (ping-sr-0/react.c). This file repeats the
+ * set-up, because in ping-sr-0 it is the lesson, to be read and changed in one piece. See struct
  * our_agent_ops.
  */
 #include "common/roles.h"
@@ -42,7 +42,7 @@ err_unsetup_qp:
 static void stop_echoes(struct our_control *agent, void *state)
 {
 	(void)state;
-	our_destroy_qp(agent); /* rdma_destroy_qp: a receive is posted */
+	our_destroy_qp(agent); /* rdma_destroy_qp, because a receive is posted */
 	our_unsetup_buffers(agent);
 	our_unsetup_qp(agent);
 }

@@ -78,16 +78,16 @@ static int handle_end(struct our_server *server, struct our_control *control)
 	if (control == server->listener)
 		return our_report_no_requests(control, "rdma_get_cm_event", ret);
 	if (!agent->state) {
-		ret = 0; /* the answer */
+		ret = 0; /* the client has answered */
 	} else if (control->connected || control->ended == ECONNRESET) {
 		do
-			ret = our_drain_agent(agent); /* of what came before */
+			ret = our_drain_agent(agent); /* completions from before the end */
 		while (!ret && agent->more);
 		if (agent->flushed)
 			ret = agent->flushed;
 	} else {
 		our_report_no_client(control, ret);
-		ret = ret == ENODEV ? EIO : ECONNABORTED; /* why has been said */
+		ret = ret == ENODEV ? EIO : ECONNABORTED; /* the reason has been reported */
 	}
 	our_end_and_forget(agent, ret);
 	return 0;
@@ -103,7 +103,7 @@ int our_handle_cm_event(struct our_server *server)
 	ret = our_get_cm_event(server->listener, &event);
 	if (ret)
 		return ret == EAGAIN ? 0 : ret;
-	control = event.cm_id->context; /* a new id has its listener's */
+	control = event.cm_id->context; /* a new id has its listener's context */
 	control->cm_event = event;
 	meaning = our_note_cm_event(control);
 	if (meaning == OUR_CM_FATAL)

@@ -14,7 +14,7 @@
 #include "program/serve/session.h"
 #include "program/stage.h"
 
-#define FIXED_FDS (2 + OUR_OUTPUTS) /* of the CM and of signals, and those of the output */
+#define FIXED_FDS (2 + OUR_OUTPUTS) /* descriptors of the CM, of signals and of the output */
 
 static int serve_until_done(struct our_server *server)
 {

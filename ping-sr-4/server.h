@@ -14,24 +14,24 @@
 struct our_agent {
 	LIST_ENTRY(our_agent) next;
 	struct our_control *control;
-	void *state; /* of the stage's reactions, in the same allocation; NULL: it is leaving */
+	void *state; /* the reactions' state, in the same allocation; NULL: the agent is leaving */
 	int flushed; /* ECONNRESET or EPIPE: a work request was flushed or not sent; not known yet why */
-	bool more;            /* it has not polled all completions yet */
-	unsigned int overdue; /* CM events that were taken since its time was over */
+	bool more;            /* the agent has not polled all completions yet */
+	unsigned int overdue; /* CM events that were taken since the agent's time was over */
 	int ended;            /* the result of serving, once it is leaving: an errno value or 0 */
 };
 
 LIST_HEAD(our_agent_list, our_agent);
 
-extern const struct our_agent_ops our_echoes; /* of a ping-pong: echoes.c */
+extern const struct our_agent_ops our_echoes; /* a ping-pong's reactions: echoes.c */
 
 struct our_server {
 	struct our_control *listener;
 	struct our_agent_list agents; /* also those that only wait for their client's answer */
-	struct our_comp_channels comp_channels; /* of all agents */
-	bool closed;                            /* no more clients */
+	struct our_comp_channels comp_channels; /* for the CQs of all agents */
+	bool closed;                            /* no more clients are accepted */
 	bool cm_unread;     /* the last poll found CM events; one of them has been taken since */
-	uint64_t polled_ns; /* before the last poll: see our_look_after_agents */
+	uint64_t polled_ns; /* the time before the last poll: see our_look_after_agents */
 };
 
 /* ---- server.c ---- */
@@ -44,7 +44,7 @@ struct our_server {
  * value that ends it, reported. Clients may be left.
  */
 int our_serve_with(struct our_control *listener, int (*loop)(struct our_server *server));
-int our_looping_listener(struct our_control *listener); /* with the loop of this file */
+int our_looping_listener(struct our_control *listener); /* uses the loop in server.c */
 
 /* ---- reactions.c ---- */
 

@@ -11,11 +11,11 @@
 #include "ping-sr-5/spin.h"
 
 #define POLLS_A_LOOK 16 /* looking at the clock costs as much as a few polls */
-#define WAKE_UPS     2  /* so that we outlast the wake-up of a peer that sleeps */
+#define WAKE_UPS     2  /* longer than a sleeping peer needs to wake up */
 
-uint64_t our_spin_us = UINT64_MAX; /* a number of wake-ups */
+uint64_t our_spin_us = UINT64_MAX; /* UINT64_MAX: WAKE_UPS wake-ups */
 
-static _Atomic uint64_t budget_ns; /* the same for all connections */
+static _Atomic uint64_t budget_ns; /* all connections have the same budget */
 
 static int create_cq(struct our_control *control)
 {
@@ -38,9 +38,9 @@ static void destroy_cq(struct our_control *control)
 }
 
 /*
- * While we spin, the CQ is not armed, which saves the device an interrupt and us an event; and whoever
- * wants the CPU gets it, perhaps the peer, or the driver: sched_yield(2) returns at once if nobody
- * does. If the peer has left, poll once more: its last messages may be in the CQ before their event.
+ * While we spin, the CQ is not armed, which saves the device an interrupt and us an event.
+ * sched_yield(2) gives the CPU to a thread that wants it, perhaps the peer, or the driver, or returns at
+ * once. If the peer has left, polls once more: its last messages may be in the CQ before their event.
  */
 static int await(struct our_control *control)
 {

@@ -16,10 +16,10 @@
 #include "ping-sr-5/spin.h"
 
 #define ROUNDS   11
-#define PAUSE_NS 1000000 /* until the other thread sleeps, and its CPU, too; 0.3 ms is too short */
+#define PAUSE_NS 1000000 /* lets the other thread and its CPU fall asleep; 0.3 ms is too short */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards measured_ns */
-static uint64_t measured_ns;                             /* 0: not yet */
+static uint64_t measured_ns;                             /* 0: not measured yet */
 
 /* Sleeps as a connection does, in poll(2), and answers how long ago it was woken. */
 static void *sleep_and_answer(void *argument)

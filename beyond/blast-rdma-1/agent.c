@@ -50,13 +50,13 @@ int our_stream_writes_agent(struct our_control *agent)
 	ret = our_migrate_id(agent); /* rdma_migrate_id */
 	if (ret)
 		return ret;
-	agent->read_depth = (uint8_t)our_write_options.depth; /* or what client and device can do */
+	agent->read_depth = (uint8_t)our_write_options.depth; /* reduced if a side can do less */
 	/* ibv_alloc_pd, ibv_create_cq, rdma_create_qp, ibv_reg_mr, ibv_post_recv */
 	ret = our_setup_one_sided(agent, &one_sided, OUR_AGENT_BUFFERS, OUR_AGENT_BUFFER,
 				  read ? IBV_ACCESS_REMOTE_READ : IBV_ACCESS_REMOTE_WRITE);
 	if (ret)
 		goto out_reject;
-	if (read) /* what they bring */
+	if (read) /* the data that the READs bring */
 		our_setup_user_data(agent, OUR_AGENT_BUFFER, 0);
 	ret = our_agent_connect(agent, NULL, 0); /* rdma_accept */
 	if (ret)

@@ -70,7 +70,7 @@ int our_check_stream(struct our_control *client)
 				    device.max_qp_init_rd_atom);
 		return EMSGSIZE;
 	}
-	if (our_write_options.read) /* WRITEs need none of it */
+	if (our_write_options.read) /* WRITEs need no read depth */
 		client->read_depth = (uint8_t)our_write_options.depth;
 	most = device.max_cqe - (int)OUR_EXCHANGE_WRS;
 	most = (most < device.max_qp_wr ? most : device.max_qp_wr) - (int)others;

@@ -190,7 +190,7 @@ static int our_client_operation(struct our_control *client, struct our_write_str
 
 	stream->goal = run->count;
 	our_begin_stream(run, 4 * (uint64_t)client->memory.n_buffers);
-	ret = our_start_exchange(client, one_sided); /* where the agent's buffer is */
+	ret = our_start_exchange(client, one_sided); /* learns where the agent's buffer is */
 	if (!ret && our_write_options.read)
 		ret = our_learn_read_depth(client); /* ibv_query_qp */
 	if (!ret) {
@@ -200,7 +200,7 @@ static int our_client_operation(struct our_control *client, struct our_write_str
 	/* All READs brought the same data to the same place. */
 	if (!ret && our_write_options.read && run->options->verify)
 		ret = our_verify_data(client, 0, 0);
-	/* All have arrived when the agent's count is here. On iWARP a completion proves nothing. */
+	/* All WRITEs have arrived when the agent's count is here. On iWARP completions prove nothing. */
 	if (!ret)
 		ret = our_end_exchange(client, one_sided, stream->completed);
 	our_statistics_end(&run->statistics);

@@ -27,8 +27,8 @@ static uint64_t words[OUR_WORDS];
 
 static pthread_mutex_t presence_lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
 static unsigned int present;                                      /* clients that may count */
-static uint64_t told;  /* the counts of clients that have sent one */
-static bool some_died; /* clients that have not */
+static uint64_t told;  /* the sum of the counts that clients have sent */
+static bool some_died; /* a client has left without sending its count */
 
 static void arrive(void)
 {

@@ -85,7 +85,7 @@ static void hold_lock(void)
 }
 
 /*
- * Reads the guarded word, and writes one more. No other client may write in between; the second
+ * Reads the guarded word, and writes it one higher. No other client may write in between; the second
  * operation shows if one did.
  */
 static int count_guarded(struct our_control *client, struct our_one_sided *one_sided, uint64_t *was)
@@ -149,7 +149,7 @@ static int our_client_operation(struct our_control *client, struct our_one_sided
 	int ret;
 
 	our_begin_run(run);
-	ret = our_start_exchange(client, one_sided); /* where the server's words are */
+	ret = our_start_exchange(client, one_sided); /* learns where the server's words are */
 	if (!ret)
 		ret = our_learn_read_depth(client); /* ibv_query_qp */
 	if (!ret)

@@ -53,7 +53,7 @@ static int take_message(struct member *member, uint64_t *number)
 		memcpy(number, slot + GRH, sizeof(*number));
 		if (rdma_post_recv(member->id, slot, slot, SLOT, member->mr))
 			return failed("rdma_post_recv", errno, "");
-	} while (wc.byte_len != GRH + sizeof(*number)); /* another program's */
+	} while (wc.byte_len != GRH + sizeof(*number)); /* skips other programs' messages */
 	return 0;
 }
 
@@ -75,7 +75,7 @@ static int listen_to_group(struct member *member)
 			came++;
 		}
 		if (!ret)
-			break; /* the last one */
+			break; /* the last message has come */
 		if (ret == EAGAIN)
 			ret = await_message(member->id);
 	}

@@ -20,15 +20,15 @@
 
 struct member {
 	struct rdma_cm_id *id;
-	struct rdma_ud_param group; /* the path to it; the number of its QP is 0xffffff */
-	struct sockaddr *address;   /* of the group */
+	struct rdma_ud_param group; /* the path to the group; its QP number is 0xffffff */
+	struct sockaddr *address;   /* the group's address */
 	uint8_t *memory;
 	struct ibv_mr *mr;
 };
 
 static inline int failed(const char *call, int error, const char *cause)
 {
-	if (error <= 0) /* ibv_poll_cq has no errno but -1 */
+	if (error <= 0) /* ibv_poll_cq returns -1, not an errno value */
 		error = EIO;
 	fprintf(stderr, NAME ": %s: %s (%d)%s%s\n", call, strerror(error), error,
 		*cause ? ": " : "", cause);
@@ -74,8 +74,8 @@ static inline int create_qp(struct member *member, uint32_t receives)
 }
 
 /*
- * Joins the group: then the network brings what is sent to it, and the QP takes it, because
- * librdmacm has also called ibv_attach_mcast. The event has to be acked before
+ * Joins the group. From then on the network brings the group's messages, and the QP takes them,
+ * because librdmacm has also called ibv_attach_mcast. The event has to be acked before
  * rdma_leave_multicast.
  */
 static inline int join_group(struct member *member)
@@ -102,7 +102,7 @@ static inline void destroy_member(struct member *member)
 	if (member->group.qp_num)
 		rdma_leave_multicast(member->id, member->address); /* ibv_detach_mcast, too */
 	if (member->id && member->id->qp)
-		rdma_destroy_qp(member->id); /* before the memory of its receives */
+		rdma_destroy_qp(member->id); /* the QP's receives point to the memory */
 	if (member->mr)
 		rdma_dereg_mr(member->mr);
 	free(member->memory);

@@ -36,14 +36,14 @@ static int send_all(struct member *member, uint64_t count, unsigned int pause_us
 		number += !ret;
 		usleep(pause_us);
 	}
-	for (i = 0; i < 3 && !ret; i++) /* it may be lost, too */
+	for (i = 0; i < 3 && !ret; i++) /* the last message may be lost, too */
 		ret = send_number(member, ah, LAST);
 	ibv_destroy_ah(ah);
 	printf("%" PRIu64 " messages sent\n", number);
 	return ret;
 }
 
-/* Reads a number of digits alone. */
+/* Reads a number that has only digits. */
 static bool read_number(const char *text, uint64_t *value)
 {
 	*value = strtoull(text, NULL, 10);

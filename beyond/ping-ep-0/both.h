@@ -18,9 +18,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SILENCE_LIMIT_S 60 /* that the peer may be silent */
+#define SILENCE_LIMIT_S 60 /* the peer may be silent for this long */
 
-static const char *address; /* of the server; NULL: any, of IPv4 */
+static const char *address; /* the server's; NULL: any address of IPv4 */
 static uint64_t port = 12321, count = 1000, size = 64;
 static volatile sig_atomic_t stop;
 
@@ -33,15 +33,15 @@ static int fail(const char *call, int error, const char *cause)
 {
 	if (error == EINTR && stop)
 		return EINTR;
-	if (error == EINTR) /* by our alarm */
+	if (error == EINTR) /* our alarm has ended the call */
 		error = ETIMEDOUT;
-	if (error <= 0) /* ibv_poll_cq has no errno but -1 */
+	if (error <= 0) /* ibv_poll_cq returns -1, not an errno value */
 		error = EIO;
 	fprintf(stderr, NAME ": %s: %s (%d)%s\n", call, strerror(error), error, cause);
 	return error;
 }
 
-/* Only a signal ends a call that sleeps: again each second, as one just before the call is lost. */
+/* Only a signal ends a sleeping call. It comes each second, as one just before the call is lost. */
 static void on_signal(int number)
 {
 	if (number != SIGALRM)
@@ -86,24 +86,24 @@ static int run(struct rdma_cm_id *id)
 		ret = fail("rdma_reg_msgs", errno, ": see ulimit -l");
 		goto out_free;
 	}
-	/* First, as the peer may send as soon as it is connected, or has our first message. */
+	/* Posts first, as the peer may send as soon as it is connected, or has our first message. */
 	if (rdma_post_recv(id, NULL, buffers, size, mr)) {
 		ret = fail("rdma_post_recv", errno, "");
 		goto out_destroy_qp;
 	}
 	alarm(SILENCE_LIMIT_S);
-	if (stop) /* perhaps just before: then that alarm has been replaced */
+	if (stop) /* a signal may have come before: our alarm has replaced its alarm */
 		alarm(1);
 	ret = establish(id);
 	if (ret)
 		goto out_destroy_qp;
-	alarm(1); /* from now on each second: see await */
+	alarm(1); /* rings each second from now on: see await */
 	ret = exchange(id, mr, buffers);
-	alarm(7); /* for the peer's answer: to hear none is no failure */
+	alarm(7); /* limits the wait for the peer's answer; to hear none is no failure */
 	rdma_disconnect(id);
 out_destroy_qp:
 	alarm(0);
-	rdma_destroy_qp(id); /* before the memory that its receive points to */
+	rdma_destroy_qp(id); /* the QP's receive points to the memory */
 	if (rdma_dereg_mr(mr))
 		ret = fail("rdma_dereg_mr", errno, "");
 out_free:
@@ -113,7 +113,7 @@ out_free:
 
 /*
  * Creates an id with all that belongs to it: device, route, PD, two CQs with a channel each, QP. A
- * listener keeps what the QPs of its clients are to be. Returns 0, or the status to end with.
+ * listener keeps the attributes for the QPs of its clients. Returns 0, or the status to end with.
  */
 static int create_endpoint(int flags, struct rdma_cm_id **id)
 {
@@ -127,7 +127,7 @@ static int create_endpoint(int flags, struct rdma_cm_id **id)
 	char service[8];
 	int ret;
 
-	signal(SIGPIPE, SIG_IGN); /* soft-iWARP raises it */
+	signal(SIGPIPE, SIG_IGN); /* soft-iWARP raises SIGPIPE */
 	if (sigaction(SIGALRM, &action, NULL) || sigaction(SIGINT, &action, NULL) ||
 	    sigaction(SIGTERM, &action, NULL))
 		return fail("sigaction", errno, "") != 0;

@@ -18,9 +18,9 @@ static int establish(struct rdma_cm_id *id)
 	struct rdma_conn_param param = {
 		.private_data = info,
 		.private_data_len = sizeof(info),
-		.responder_resources = 1, /* READs that either side may have under way: */
-		.initiator_depth = 1,     /* there are none, but some devices refuse 0 */
-		.retry_count = 6,         /* for soft-RoCE 7 means: forever */
+		.responder_resources = 1, /* the server's READs: none, but some devices refuse 0 */
+		.initiator_depth = 1,     /* our READs: none, but some devices refuse 0 */
+		.retry_count = 6,         /* soft-RoCE takes 7 for "forever" */
 		.rnr_retry_count = 7,     /* forever */
 	};
 

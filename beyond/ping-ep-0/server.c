@@ -9,7 +9,7 @@
 
 #include "both.h"
 
-static bool accepted; /* a client; refused ones do not count */
+static bool accepted; /* a client was accepted; refused ones do not count */
 
 static int establish(struct rdma_cm_id *id)
 {
@@ -40,11 +40,11 @@ static int echo(struct rdma_cm_id *id, struct ibv_mr *mr, uint8_t *buffers, uint
 		return ret;
 	if (wc.byte_len != size)
 		return fail("rdma_get_recv_comp", EPROTO, ": is -s not the client's?");
-	if (message > 0) /* the one before has left the other buffer */
+	if (message > 0) /* the last echo must have left the other buffer */
 		ret = await(id, rdma_get_send_comp, &wc);
 	if (ret)
 		return ret;
-	if (rdma_post_recv(id, NULL, other, size, mr)) /* before the client can send again */
+	if (rdma_post_recv(id, NULL, other, size, mr)) /* posted before the client can send again */
 		return fail("rdma_post_recv", errno, "");
 	if (rdma_post_send(id, NULL, received, size, mr, 0))
 		return fail("rdma_post_send", errno, "");
@@ -65,7 +65,7 @@ static int exchange(struct rdma_cm_id *id, struct ibv_mr *mr, uint8_t *buffers)
 	}
 	printf("%" PRIu64 " messages of %" PRIu64 " bytes sent back\n", message, size);
 	alarm(0);
-	/* The client ends the connection: if we left first, our last message could be lost. */
+	/* The client ends the connection. If we left first, our last message could be lost. */
 	if (!ret && !stop)
 		poll(&end, 1, SILENCE_LIMIT_S * 1000);
 	return ret;
@@ -102,7 +102,7 @@ int main(int argc, char **argv)
 	while (!ret && !accepted && !stop)
 		ret = serve(listener);
 	if (listener->event && listener->event->event == RDMA_CM_EVENT_CONNECT_REQUEST)
-		rdma_destroy_ep(listener->event->id); /* whose QP could not be made */
+		rdma_destroy_ep(listener->event->id); /* the QP for it could not be made */
 	rdma_destroy_ep(listener);
 	if (fflush(stdout))
 		ret = fail("stdout", errno, "");

@@ -24,11 +24,11 @@
 #define PORT       "12321"
 #define SIZE       64
 #define MS         1000000ull /* ns */
-#define CONNECT_MS 2000       /* for a connection to be made, */
-#define ANSWER_MS  2000       /* and for an answer: then the path counts as broken */
+#define CONNECT_MS 2000       /* limit for a connection to be made */
+#define ANSWER_MS  2000       /* limit for an answer; after it the path counts as broken */
 #define BACK_MS    1000  /* the first path has to stand this long before the session moves back */
-#define GIVE_UP_MS 60000 /* without any path */
-#define FOREVER    1000000000000 /* a count: docs/protocol.md */
+#define GIVE_UP_MS 60000 /* the session ends after this time without any path */
+#define FOREVER    1000000000000 /* a count without limit: docs/protocol.md */
 
 enum buffer {
 	SENT,
@@ -47,17 +47,17 @@ struct path {
 	struct addrinfo *server;
 	struct our_control *client; /* NULL: DOWN */
 	enum state state;
-	bool carries;                /* the session's messages; else it is idle */
+	bool carries;                /* carries the session's messages; else the path is idle */
 	uint64_t then_ns;            /* DOWN: try again then; CONNECTING: give up then; UP: since */
-	struct our_reconnect pauses; /* between attempts */
+	struct our_reconnect pauses; /* the pauses between attempts */
 };
 
 struct session {
 	const struct our_config *config,
-		*quiet;                /* of the path that carries, and of one that is idle */
+		*quiet;                /* for the path that carries, and for an idle one */
 	struct path paths[2], *active; /* NULL: none was connected yet */
-	uint64_t name;           /* by which the server knows all connections of the session */
-	uint64_t message, count; /* the first without an answer */
+	uint64_t name;           /* the server knows all connections of the session by this name */
+	uint64_t message, count; /* the first message without an answer; all messages */
 	uint64_t answered_ns, longest_ns;
 	unsigned int moves;
 };
@@ -86,7 +86,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* Sleeps until there is a CM event for `client` (NULL: none is awaited), a stop, or it is late. */
+/* Sleeps until there is a CM event for `client` (unless NULL), or a stop, or until `then_ns`. */
 static void sleep_until(const struct our_control *client, uint64_t then_ns)
 {
 	struct pollfd fds[] = {
@@ -100,7 +100,7 @@ static void sleep_until(const struct our_control *client, uint64_t then_ns)
 
 /* ---- A path ---- */
 
-/* The peer is told, and its answer not awaited: this path may be dead. */
+/* Tells the peer, and does not wait for its answer, because this path may be dead. */
 static void take_down(struct path *path)
 {
 	if (path->client) {
@@ -138,7 +138,7 @@ static int begin(const struct session *session, struct path *path, bool carries)
 	return ret;
 }
 
-/* The private data of ping-reconnect-2: docs/protocol.md. One that is idle has no name. */
+/* Sends the private data of ping-reconnect-2: docs/protocol.md. An idle path has no name. */
 static int connect_it(const struct session *session, struct path *path)
 {
 	uint64_t count = path->carries ? session->count - session->message : FOREVER;
@@ -161,7 +161,7 @@ static int connect_it(const struct session *session, struct path *path)
 	return ret ? ret : our_start_connect(path->client, words, sizeof(words));
 }
 
-/* Does what the next CM event calls for, without waiting for it. Returns 0; or the path is broken. */
+/* Does what the next CM event calls for; never waits. Returns an errno value if the path broke. */
 static int step(const struct session *session, struct path *path)
 {
 	struct our_control *about;
@@ -183,7 +183,7 @@ static int step(const struct session *session, struct path *path)
 	}
 }
 
-/* The path that is idle: connects it, again and again, and asks the peer's host for a sign of life. */
+/* Connects the idle path, again and again, and asks the peer's host for a sign of life. */
 static void look_after(const struct session *session, struct path *path)
 {
 	int timeout_ms, ret = 0;
@@ -228,7 +228,7 @@ static int move_to(struct session *session, struct path *path)
 	return 0;
 }
 
-/* The other path first; then each in turn, until one works. */
+/* Tries the other path first, then each in turn, until one works. */
 static int find_path(struct session *session)
 {
 	uint64_t until_ns = now_ns() + GIVE_UP_MS * MS;
@@ -244,7 +244,7 @@ static int find_path(struct session *session)
 	return ret;
 }
 
-/* One message, there and back. Send and receive complete in either order. */
+/* Sends one message and gets it back. Send and receive complete in either order. */
 static int exchange(struct session *session)
 {
 	struct our_control *client = session->active->client;
@@ -291,7 +291,7 @@ static int exchange_all(struct session *session, uint64_t pause_ms)
 			count_answer(session);
 			if (pause_ms)
 				sleep_until(NULL, now_ns() + pause_ms * MS);
-		} else if (ret != EPROTO && ret != EINTR) { /* also a device that was removed */
+		} else if (ret != EPROTO && ret != EINTR) { /* also after a device was removed */
 			fail(session->active, ret);
 			ret = find_path(session);
 		}
@@ -309,7 +309,7 @@ int main(int argc, char **argv)
 		.keepalive_s = 2,
 		.ack_timeout = 14, /* 67 ms: with the retries a dead path is known in a second */
 	};
-	struct our_config quiet; /* who is idle tries for as long as the other path works */
+	struct our_config quiet; /* silent: an idle path tries for as long as the other one works */
 	struct session session = { .config = &config, .quiet = &quiet };
 	uint64_t pause_ms = argc > 4 ? strtoull(argv[4], NULL, 10) : 0;
 	int i, ret = 0;
@@ -335,7 +335,7 @@ int main(int argc, char **argv)
 		config.stop = stop;
 		quiet = config;
 		quiet.report = NULL;
-		signal(SIGPIPE, SIG_IGN); /* soft-iWARP raises it */
+		signal(SIGPIPE, SIG_IGN); /* soft-iWARP raises SIGPIPE */
 		signal(SIGINT, ask_to_stop);
 		signal(SIGTERM, ask_to_stop);
 		ret = exchange_all(&session, pause_ms);

@@ -22,7 +22,7 @@
 #define PORT         "12321"
 #define SIZE         64
 #define MOST_THREADS 64
-#define LIMIT_S      10 /* for each READ: the server's host may be dead */
+#define LIMIT_S      10 /* limit for each READ, as the server's host may be dead */
 
 /* The private data that store_server sends with its accept; big-endian. */
 struct where {
@@ -35,8 +35,8 @@ struct where {
 struct pinger {
 	struct our_control *client;
 	struct ibv_cq *cq;
-	_Atomic unsigned long done; /* READs of this thread: whoever polls the CQ counts them, */
-	sem_t answered;             /* or, if one polls for all, wakes the thread */
+	_Atomic unsigned long done; /* this thread's READs, counted by a thread that polls the CQ */
+	sem_t answered;             /* a thread that polls for all posts this instead */
 	uint64_t number;
 };
 
@@ -68,8 +68,8 @@ static bool fail(const char *call, int error)
 }
 
 /*
- * Takes one completion, if there is one, whosever it is: ibv_poll_cq takes a lock, hands out each
- * completion once, and does not ask who has posted the request. The wr_id tells whose it is.
+ * Takes one completion, if there is one, of any thread's READ. ibv_poll_cq takes a lock, hands out each
+ * completion once, and does not ask who has posted the request. The wr_id tells the thread.
  */
 static void take_completion(struct ibv_cq *cq)
 {
@@ -131,11 +131,11 @@ static void *poll_for_all(void *cq)
 	while (!finished && !failed)
 		take_completion(cq);
 	for (i = 0; i < threads; i++)
-		sem_post(&pingers[i].answered); /* nobody else will */
+		sem_post(&pingers[i].answered); /* nobody else will wake them */
 	return NULL;
 }
 
-/* READs over iWARP need REMOTE_WRITE: the peer's device writes here. */
+/* READs over iWARP need REMOTE_WRITE, because the peer's device writes here. */
 static int access_to_read(const struct our_control *client)
 {
 	bool iwarp = client->verbs->device->transport_type == IBV_TRANSPORT_IWARP;
@@ -153,7 +153,7 @@ static bool connect_one(struct pinger *me)
 	client->read_depth = 16;
 	if (our_create_id(client) || our_client_bind(client, server->ai_addr))
 		return false;
-	/* librdmacm has one context a device: all QPs of the process there may share a CQ */
+	/* librdmacm has one context a device, so all QPs of the process there may share a CQ */
 	me->cq = one_cq && me != pingers
 			 ? pingers->cq
 			 : ibv_create_cq(client->verbs, MOST_THREADS, NULL, NULL, 0);

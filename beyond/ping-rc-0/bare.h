@@ -29,14 +29,14 @@ enum our_watch {
 
 /* our_private(control)->cm_state. Only the connection's own thread uses it. */
 struct our_bare {
-	int socket;        /* of the connection, or the listener's; -1: none */
-	int second_socket; /* of a listener on any address; -1: none */
+	int socket;        /* the connection's, or the listener's; -1: none */
+	int second_socket; /* a listener's second one, on any address; -1: none */
 	enum our_watch watch;
-	uint64_t leave_ns;    /* when a silent peer that has closed it counts as gone */
-	uint64_t completions; /* of the connection, when it closed it */
+	uint64_t leave_ns;    /* when a silent peer that has closed its socket counts as gone */
+	uint64_t completions; /* completions so far when the peer closed its socket */
 
 	bool is_ethernet;  /* the port's link: RoCE, not InfiniBand */
-	uint8_t gid_index; /* of ours, in the port's table */
+	uint8_t gid_index; /* our GID's place in the port's table */
 	enum ibv_mtu mtu;
 	struct our_bare_end local, remote;
 };

@@ -11,8 +11,8 @@
 #include "common/waiting.h"
 
 #define LOOK_NS  (OUR_NS_PER_S / 100) /* a look costs a system call */
-#define QUIET_NS OUR_NS_PER_S         /* until then a peer that has closed TCP must send */
-#define START_NS (5 * OUR_NS_PER_S)   /* the same before its first message */
+#define QUIET_NS OUR_NS_PER_S         /* time in which a peer that has closed TCP must send */
+#define START_NS (5 * OUR_NS_PER_S)   /* the same time, before the peer's first message */
 
 /* Returns true if the peer has closed the socket. Data on the socket is ignored. */
 static bool has_shut(struct our_control *control)
@@ -71,7 +71,7 @@ static int await_end(struct our_control *control, uint64_t until_ns)
 			our_bare_of(control)->watch = OUR_SHUT;
 	}
 	if (!ret)
-		control->ended = ECONNRESET; /* it closed it long ago: as far as we know */
+		control->ended = ECONNRESET; /* as far as we know, the peer has gone */
 	return ret;
 }
 

@@ -19,7 +19,7 @@
 #include "program/serve/serve.h"
 
 #define LINE_LIMIT_S     10 /* a client sends its line at once */
-#define EXCHANGE_LIMIT_S 10 /* for a client, which has its line ready, but may have to find us */
+#define EXCHANGE_LIMIT_S 10 /* limit for a client that has sent its line, but may have to find us */
 
 int our_bare_open(struct our_control *control)
 {
@@ -120,7 +120,7 @@ static int setup_own_end(struct our_control *control)
 	return 0;
 }
 
-/* connect(2), which a signal or the limit of time can end. *call is the call that failed. */
+/* Does connect(2), which a signal or the time limit can end. *call is the call that failed. */
 static int connect_socket(struct our_control *control, uint64_t until_ns, const char **call)
 {
 	const struct sockaddr *address = (const struct sockaddr *)&control->peer_address;

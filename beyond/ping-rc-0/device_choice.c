@@ -15,10 +15,10 @@
 #include "program/options.h"
 #include "program/report.h"
 
-#define MAX_GIDS    1024 /* of a device */
-#define MAX_INDEX   255  /* struct ibv_global_route has eight bits for it */
+#define MAX_GIDS    1024 /* GIDs of a device */
+#define MAX_INDEX   255  /* struct ibv_global_route has eight bits for an index */
 #define ANY_GID     UINT64_MAX
-#define DEFAULT_MTU IBV_MTU_1024 /* as ibv_rc_pingpong: the peer's is not known */
+#define DEFAULT_MTU IBV_MTU_1024 /* the MTU of ibv_rc_pingpong; the peer's is not known */
 
 static const char *device_wanted;
 static uint64_t port_wanted;
@@ -41,7 +41,7 @@ const struct our_option our_bare_options[] = {
 	{ 0 },
 };
 
-/* An address in the form of a GID: IPv6 as it is, IPv4 mapped into it (::ffff:192.0.2.1). */
+/* Returns an address in the form of a GID: IPv6 as it is, IPv4 mapped into it (::ffff:192.0.2.1). */
 static union ibv_gid gid_of(const struct sockaddr_storage *address)
 {
 	const struct sockaddr_in6 *ipv6 = (const struct sockaddr_in6 *)address;

@@ -20,7 +20,7 @@
 /* The texts of the exchange; the final zero byte of each is sent, too. */
 #define LINE   "0000:000000:000000:00000000000000000000000000000000"
 #define DONE   "done"
-#define DIGITS 32 /* of the GID */
+#define DIGITS 32 /* hexadecimal digits of the GID */
 
 int our_await_socket(int socket, short events, uint64_t until_ns)
 {

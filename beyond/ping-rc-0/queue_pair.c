@@ -16,7 +16,7 @@
 #define RNR_TIMER       12 /* 0.64 ms: the InfiniBand specification has the codes */
 #define ACK_TIMEOUT     17 /* 4.096 us * 2^17 = 0.54 s */
 #define READ_DEPTH      1  /* we send no RDMA READs, but some devices refuse 0 */
-#define HOP_LIMIT       64 /* with 1, no router would forward it */
+#define HOP_LIMIT       64 /* with 1, no router would forward a packet */
 
 /* The mistakes, in the order of the option's words. */
 enum mistake {
@@ -34,14 +34,14 @@ const struct our_option our_mistake_options[] = {
 	{ 0 },
 };
 
-/* Takes the QP from RESET to INIT: the port, and what the peer may do with our memory. */
+/* Takes the QP from RESET to INIT: sets the port, and what the peer may do with our memory. */
 static int to_init(struct our_control *control)
 {
 	struct ibv_qp_attr attr;
 
 	memset(&attr, 0, sizeof(attr));
 	attr.qp_state = IBV_QPS_INIT;
-	attr.pkey_index = 0; /* of the partition that each port is in */
+	attr.pkey_index = 0; /* the partition that each port is in */
 	attr.port_num = control->port_num;
 	attr.qp_access_flags = 0; /* messages, and no RDMA READ or WRITE */
 	return OUR_CALL(ibv_modify_qp(control->qp, &attr,
@@ -83,8 +83,8 @@ static void make_mistake(struct ibv_qp_attr *attr)
 }
 
 /*
- * Takes the QP from INIT to RTR: the peer's QP. From now on the QP accepts what the peer sends, if
- * a receive is posted.
+ * Takes the QP from INIT to RTR: sets the peer's QP. From now on the QP accepts what the peer
+ * sends, if a receive is posted.
  */
 static int to_rtr(struct our_control *control)
 {
@@ -106,7 +106,7 @@ static int to_rtr(struct our_control *control)
 					      IBV_QP_MIN_RNR_TIMER));
 }
 
-/* Takes the QP from RTR to RTS: how it sends, and how often it tries. */
+/* Takes the QP from RTR to RTS: sets how it sends, and how often it tries. */
 static int to_rts(struct our_control *control)
 {
 	struct ibv_qp_attr attr;

@@ -20,7 +20,7 @@
 #include "program/serve/session.h"
 
 #define BACKLOG  1024 /* clients that wait while others are served */
-#define PAUSE_MS 1000 /* before it tries again what something was lacking for */
+#define PAUSE_MS 1000 /* from a shortage to the next attempt */
 
 static int listen_on_socket(int *listening, const struct sockaddr *address)
 {
@@ -64,7 +64,7 @@ static int listen_on(struct our_control *listener, const struct sockaddr *addres
 	return ret;
 }
 
-/* Listens on the first address of the options that works. "Any" is two, of IPv4 and of IPv6. */
+/* Listens on the first address of the options that works. "Any" is one of IPv4 and one of IPv6. */
 static int start_listening(struct our_control *listener)
 {
 	struct addrinfo *address = our_options_of(listener)->addresses;
@@ -115,7 +115,7 @@ static bool is_shortage(int error)
 	return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
 }
 
-/* accept(2) on either socket of the listener; waits for a client. Returns an errno value, not reported. */
+/* Waits for a client on either socket of the listener. Returns 0 or an errno value, not reported. */
 static int await_client(struct our_control *listener, int *client)
 {
 	struct pollfd fds[] = {

@@ -56,7 +56,7 @@ static int end_with_count(struct our_control *agent, struct our_one_sided *one_s
 	run->statistics.messages = exchange->count;
 	our_statistics_end(&run->statistics);
 	our_limit_wait(run, our_now_ns());
-	return our_tell_count(agent, exchange, 0); /* of WRITEs and READs, none */
+	return our_tell_count(agent, exchange, 0); /* an agent has no WRITEs and READs */
 }
 
 /* Checks the client's count, which is less than agreed if it had a duration or was told to stop. */
@@ -84,10 +84,10 @@ int our_serve_memory(struct our_control *agent, struct our_one_sided *one_sided)
 	int ret;
 
 	our_prepare_run(run);
-	run->statistics.warm_up = 0; /* it does not see what the client does */
+	run->statistics.warm_up = 0; /* the agent does not see what the client does */
 	our_limit_wait(run, our_now_ns());
 	if (agent->wait_until_ns == UINT64_MAX)
-		agent->wait_until_ns = our_end_of_wait(OUR_SERVER_TIMEOUT); /* for its start */
+		agent->wait_until_ns = our_end_of_wait(OUR_SERVER_TIMEOUT); /* for the first word */
 
 	ret = our_await_told(agent, exchange, OUR_BUFFER_TOLD); /* ibv_get_cq_event, ibv_poll_cq */
 	if (!ret)

@@ -50,7 +50,7 @@ static int our_client_operation(struct our_control *client, struct our_one_sided
 	int ret;
 
 	our_begin_run(run);
-	ret = our_start_exchange(client, one_sided); /* where the agent's buffer is */
+	ret = our_start_exchange(client, one_sided); /* learns where the agent's buffer is */
 	if (!ret)
 		ret = our_learn_read_depth(client); /* ibv_query_qp */
 	our_setup_write_wr(client, OUR_SEND_BUFFER, remote);

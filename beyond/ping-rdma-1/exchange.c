@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * ping-rdma-1: the messages before and after. See one_sided.h.
+ * ping-rdma-1: the messages before the workload and after it. See one_sided.h.
  */
 #include <endian.h>
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include "common/roles.h"
 #include "program/report.h"
 
-#define SLOT OUR_BUFFER_MESSAGE /* bytes: as long as the longer one */
+#define SLOT OUR_BUFFER_MESSAGE /* bytes: the length of the longer message */
 
 static const uint32_t lengths[OUR_EXCHANGE_MESSAGES] = { OUR_BUFFER_MESSAGE, OUR_COUNT_MESSAGE };
 

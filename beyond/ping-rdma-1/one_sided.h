@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * ping-rdma-1: memory that a peer may access, the work requests that access a peer's memory, and what
- * the two sides tell each other about it; and the roles. For all one-sided stages. The connection's own
- * thread.
+ * the two sides tell each other about it; and the roles. For all one-sided stages. Only the
+ * connection's own thread calls these functions.
  */
 #ifndef OUR_ONE_SIDED_H
 #define OUR_ONE_SIDED_H
@@ -51,10 +51,10 @@ struct our_remote_buffer {
 struct our_exchange {
 	uint8_t *messages; /* one of each kind to send, and to receive */
 	struct ibv_mr *mr;
-	bool sent[OUR_EXCHANGE_MESSAGES];     /* and completed */
-	bool received[OUR_EXCHANGE_MESSAGES]; /* from the peer: */
-	struct our_remote_buffer buffer;      /* its buffer, */
-	uint64_t count;                       /* and what it did */
+	bool sent[OUR_EXCHANGE_MESSAGES];     /* our messages that were sent and have completed */
+	bool received[OUR_EXCHANGE_MESSAGES]; /* messages that have come from the peer */
+	struct our_remote_buffer buffer;      /* the peer's buffer, as it told us */
+	uint64_t count;                       /* the peer's count, as it told us */
 };
 
 /*
@@ -190,7 +190,7 @@ int our_await_one_sided(struct our_control *client, struct our_one_sided *one_si
 			uint32_t index);
 
 /*
- * Client: the agent has not seen the messages, so it sends it their number, and awaits its count.
+ * Client: sends the agent the number of messages, which it has not seen, and awaits its count.
  * Returns as our_start_exchange does.
  */
 int our_end_exchange(struct our_control *client, struct our_one_sided *one_sided, uint64_t count);

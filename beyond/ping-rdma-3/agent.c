@@ -63,10 +63,10 @@ static int exchange_with_client(struct our_control *agent, struct our_watch *wat
 	return ret ? ret : await_flag(agent, watch, &exchange->sent[OUR_BUFFER_TOLD]);
 }
 
-/* Room for the next message comes first: the client may send it as soon as it has this one. */
+/* Makes room first, because the client may send the next message as soon as it has this one. */
 static int write_back(struct our_control *agent, struct our_watch *watch)
 {
-	int ret = our_await_written(agent, watch); /* ibv_poll_cq: of the message before */
+	int ret = our_await_written(agent, watch); /* ibv_poll_cq: the WRITE before */
 
 	if (ret)
 		return ret;
@@ -110,7 +110,7 @@ static int our_agent_operation(struct our_control *agent, struct our_watch *watc
 	if (!ret || ret == ENODATA) /* the client has sent its count */
 		ret = end_with_counts(agent, watch, run->message);
 	if (!ret && run->count != OUR_COUNT_UNLIMITED && run->message != run->count)
-		ret = ECONNRESET; /* it said so before it leaves */
+		ret = ECONNRESET; /* the client leaves early, and has said so */
 	return our_end_run(run, ret);
 }
 

@@ -11,8 +11,8 @@
 #define OUR_BARRIER_H
 
 /*
- * After a load that has found what the device wrote: what is read or written from here on comes after what
- * was read before. So what the device wrote before that is seen.
+ * Use it after a load that has found what the device wrote. What is read or written from here on comes after
+ * what was read before, so we see what the device wrote before that.
  */
 #ifdef __aarch64__
 #define our_from_device_barrier() __asm__ volatile("dmb oshld" ::: "memory")
@@ -20,7 +20,7 @@
 #define our_from_device_barrier() __atomic_thread_fence(__ATOMIC_ACQUIRE)
 #endif
 
-/* Between stores: a device that sees one after it sees all before it. */
+/* Use it between stores. A device that sees a store after the barrier sees all stores before it. */
 #ifdef __aarch64__
 #define our_to_device_barrier() __asm__ volatile("dmb oshst" ::: "memory")
 #else

@@ -82,7 +82,7 @@ static int our_client_operation(struct our_control *client, struct our_watch *wa
 	int ret;
 
 	our_begin_run(run);
-	ret = our_start_exchange(client, &watch->one_sided); /* where the agent's buffer is */
+	ret = our_start_exchange(client, &watch->one_sided); /* learns of the agent's buffer */
 	our_setup_write_wr(client, OUR_SEND_BUFFER, &watch->one_sided.exchange.buffer);
 	while (!ret && our_next_message(run)) { /* -c, -D, Ctrl-C */
 		if (run->options->verify)
@@ -98,7 +98,7 @@ static int our_client_operation(struct our_control *client, struct our_watch *wa
 		if (run->options->verify)
 			ret = verify_data(client, run->message);
 		if (!ret)
-			our_clear_memory(client); /* for the next message */
+			our_clear_memory(client); /* makes room for the next message */
 	}
 	our_statistics_end(&run->statistics);
 	if (!ret)

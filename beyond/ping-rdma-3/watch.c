@@ -133,7 +133,7 @@ int our_take_watched_completion(struct our_control *control, struct our_watch *w
 static int look_around(struct our_control *control, struct our_watch *watch)
 {
 	struct our_completion completion;
-	int ret = our_await_time(control, 1, &completion); /* the time is over: it does not wait */
+	int ret = our_await_time(control, 1, &completion); /* does not wait, as time 1 is over */
 
 	if (!ret)
 		ret = our_take_watched_completion(control, watch, &completion);
@@ -179,7 +179,7 @@ static int await_memory(struct our_control *control, struct our_watch *watch)
 	unsigned int looks = 0;
 	int ret;
 
-	if (last_byte) /* all but the word that it is in are assumed to be there */
+	if (last_byte) /* assumes that all words before the last one are there */
 		seen = (length - 1) & ~(sizeof(uint64_t) - 1);
 	while ((seen = look(control, watch, seen)) < length) {
 		if (++looks % LOOKS_A_MOMENT)

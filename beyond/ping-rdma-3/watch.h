@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * ping-rdma-3: waits for a message by looking at the memory that the peer writes to. For client and
- * agent; the connection's own thread.
+ * agent; only the connection's own thread calls these functions.
  */
 #ifndef OUR_WATCH_H
 #define OUR_WATCH_H
@@ -23,7 +23,7 @@ int our_check_watch(const struct our_control *control);
 struct our_watch {
 	struct our_one_sided one_sided;
 	bool writing;  /* a WRITE has been posted and has not completed */
-	bool arrived;  /* one of the peer's has arrived, as its immediate data says */
+	bool arrived;  /* a WRITE of the peer has arrived, as its immediate data says */
 	uint64_t seen; /* messages that have arrived */
 };
 

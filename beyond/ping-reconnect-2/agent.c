@@ -35,9 +35,9 @@ const struct our_program our_reconnect_server_program = {
 };
 
 struct recorded_echo {
-	struct our_echo echo; /* first: ping-sr-0/react.c has this */
-	int fd;               /* of the journal; -1: none */
-	uint64_t number;      /* of the next message on this connection */
+	struct our_echo echo; /* must be first: ping-sr-0/react.c takes the state for this */
+	int fd;               /* the journal's; -1: none */
+	uint64_t number;      /* the number of the next message on this connection */
 };
 
 static struct our_place read_place(const struct our_cm_event *request)
@@ -113,8 +113,8 @@ static void stop_recording(struct our_control *agent, void *state)
 }
 
 /*
- * The end of the file says what is done, not a variable of ours: the client may be back before the
- * agent of its last connection has seen all messages, or that it has ended.
+ * The end of the file says what is done, not a variable of ours, because the client may be back
+ * before the agent of its last connection has seen all messages, or that it has ended.
  */
 static int do_once(struct recorded_echo *recorded)
 {
@@ -124,7 +124,7 @@ static int do_once(struct recorded_echo *recorded)
 	if (recorded->fd < 0 || number < count_lines(recorded->fd))
 		return 0;
 	snprintf(line, sizeof(line), "%012" PRIu64 "\n", number);
-	errno = ENOSPC; /* of a line that fits in part */
+	errno = ENOSPC; /* pwrite sets no errno if a part of the line fits */
 	if (pwrite(recorded->fd, line, LINE, (off_t)(number * LINE)) != LINE)
 		return our_report_error("pwrite", errno, "the journal of a client");
 	return 0;
@@ -135,7 +135,7 @@ static int react(struct our_control *agent, void *state, const struct our_comple
 	int ret = 0;
 
 	if (our_is_recv(completion->wr_id))
-		ret = do_once(state); /* before the answer, which says that it is done */
+		ret = do_once(state); /* the work comes before the answer, which reports it */
 	return ret ? ret : our_ping_react(agent, state, completion);
 }
 

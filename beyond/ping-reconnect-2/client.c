@@ -17,7 +17,7 @@
 #include "program/report.h"
 #include "program/serve/serve.h"
 
-/* A name that no other client has: with a process id, two of them would lose messages. */
+/* Returns a name that no other client has. Two clients with one process id would lose messages. */
 static uint64_t own_name(void)
 {
 	static uint64_t name;
@@ -27,7 +27,7 @@ static uint64_t own_name(void)
 	return name;
 }
 
-/* On each connection: the first receive, and the private data. */
+/* Posts the first receive of a connection, and connects with the private data. */
 static int post_and_connect(struct our_control *client)
 {
 	struct our_run *run = our_run_of(client);
@@ -41,7 +41,7 @@ static int post_and_connect(struct our_control *client)
 	if (ret)
 		return ret;
 	if (count != OUR_COUNT_UNLIMITED)
-		run->count -= run->message; /* those that are left */
+		run->count -= run->message; /* the messages that are left */
 	length = our_private_data.tell(client, data);
 	run->count = count;
 	memcpy(data + length, &place, sizeof(place));
@@ -73,9 +73,9 @@ static int send_and_recv(struct our_control *client)
 }
 
 /*
- * Goes on with the first message that is not over: run->message, which outlives the connection. One
- * is over when its answer is here and its send has completed. If the connection ends in between, it
- * is sent again, as if the answer had been lost: the server's journal has it.
+ * Goes on with the first message that is not over: run->message, which outlives the connection. A
+ * message is over when its answer is here and its send has completed. If the connection ends in
+ * between, it is sent again, as if the answer had been lost; the server's journal has the message.
  */
 static int exchange_messages(struct our_control *client)
 {
@@ -96,7 +96,7 @@ static int exchange_messages(struct our_control *client)
 			ret = our_verify_data(client, OUR_RECV_BUFFER, run->message);
 	}
 	if (ret)
-		run->under_way = false; /* it is not counted, and sent again */
+		run->under_way = false; /* the message is not counted, and is sent again */
 	return ret;
 }
 

@@ -14,10 +14,10 @@
  * connection. The client has an answer to each earlier message.
  */
 struct our_place {
-	uint64_t name; /* 0: told none */
+	uint64_t name; /* 0: the client has told none */
 	uint64_t first;
 };
-#define OUR_PLACE_VERSION 2 /* of the private data, at byte 29; its length is at byte 31 */
+#define OUR_PLACE_VERSION 2 /* the private data's version, at byte 29; byte 31 is their length */
 
 /* The client's role: see struct our_stage. client.c. */
 int our_reconnecting_client(struct our_control *client, struct sockaddr *server);

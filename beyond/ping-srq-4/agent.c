@@ -17,8 +17,8 @@
 #include "program/serve/session.h"
 #include "program/stage.h"
 
-#define MAX_SEND       1  /* at a time */
-#define BYTES_OF_ENTRY 64 /* estimated: of a CQ */
+#define MAX_SEND       1  /* sends at a time */
+#define BYTES_OF_ENTRY 64 /* the size of an entry of a CQ, estimated */
 
 const struct our_program our_pool_server_program = {
 	.summary = "Waits for clients and sends all their messages back; the messages arrive "
@@ -52,7 +52,7 @@ static int start(struct our_control *agent, void *state)
 	if (ret)
 		return ret;
 	device = pooled->pool->device;
-	ret = our_use_device(agent, device); /* its PD and SRQ */
+	ret = our_use_device(agent, device); /* takes the device's PD and SRQ */
 	/*
 	 * Any client may use any of the pool's receives, even all of them: its CQ has room for that
 	 * many. ibv_create_cq, rdma_create_qp
@@ -70,9 +70,9 @@ err_put_pool:
 }
 
 /*
- * Completions of receives that the QP has taken, and that nobody has looked at, even failed ones.
- * Before the QP is destroyed, because a device may then drop its completions that are left in a CQ.
- * The end of the connection has been reported.
+ * Gives back the buffers of receives that the QP has taken, and whose completions nobody has looked
+ * at, even failed ones. Call it before the QP is destroyed, because a device may then drop completions
+ * that are left in a CQ. The end of the connection has been reported.
  */
 static void give_back_unseen(struct our_control *agent, struct our_pool *pool)
 {
@@ -83,7 +83,7 @@ static void give_back_unseen(struct our_control *agent, struct our_pool *pool)
 		if (!our_is_recv(wc->wr_id))
 			continue;
 		if (wc->status == IBV_WC_SUCCESS)
-			our_note_established(agent); /* if no event has said so */
+			our_note_established(agent); /* even if no event has said so */
 		our_take_buffer(pool);
 		our_give_buffer_back(pool, our_buffer_index(wc->wr_id));
 	}
@@ -102,7 +102,7 @@ static void stop(struct our_control *agent, void *state)
 	if (pooled->sending != OUR_NO_BUFFER)
 		our_give_buffer_back(pooled->pool, (uint32_t)pooled->sending);
 	our_put_pool(pooled->pool, !done);
-	memset(&agent->memory, 0, sizeof(agent->memory)); /* the pool's */
+	memset(&agent->memory, 0, sizeof(agent->memory)); /* the buffers are the pool's */
 }
 
 /* The client sends a message only after the one before it has come back. */

@@ -12,7 +12,7 @@
 #include "program/output.h"
 #include "program/report.h"
 
-#define FIXED_FDS (2 + OUR_OUTPUTS) /* of the CM and of signals, and those of the output */
+#define FIXED_FDS (2 + OUR_OUTPUTS) /* descriptors of the CM, of signals and of the output */
 #define MAX_FDS   (FIXED_FDS + 2 * OUR_MAX_DEVICES)
 #define HOLD_S    2 /* limit for an echo while the pool is low */
 
@@ -29,7 +29,7 @@ static void end_holders(struct our_server *server)
 	for (agent = LIST_FIRST(&server->agents); agent; agent = next) {
 		next = LIST_NEXT(agent, next);
 		pooled = agent->state;
-		if (!pooled) /* it only waits for its client's answer */
+		if (!pooled) /* the agent only waits for its client's answer */
 			continue;
 		if (pooled->pool->failed) { /* reported */
 			our_end_by_itself(agent, EIO);

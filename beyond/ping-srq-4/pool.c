@@ -38,13 +38,13 @@ uint32_t our_pool_buffer(void)
 	return (uint32_t)buffer_size;
 }
 
-/* iWARP has no "receiver not ready": a message that finds no receive ends its connection. */
+/* iWARP has no "receiver not ready", so a message that finds no receive ends its connection. */
 static bool senders_wait(const struct our_control *control)
 {
 	return !our_is_iwarp(control);
 }
 
-/* PD, SRQ and buffers, with all receives posted; and the limit. */
+/* Sets up PD, SRQ and buffers, posts all receives, and arms the limit. */
 static int fill_pool(struct our_pool *pool, const struct our_control *agent)
 {
 	int ret;
@@ -57,7 +57,7 @@ static int fill_pool(struct our_pool *pool, const struct our_control *agent)
 	if (ret)
 		goto err_close_device;
 	pool->posted = our_pool_receives();
-	pool->low = true; /* not armed */
+	pool->low = true; /* the limit is not armed yet */
 	ret = our_refill_pool(pool);
 	if (ret)
 		goto err_close_device;

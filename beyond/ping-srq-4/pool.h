@@ -22,16 +22,16 @@ struct our_pool {
 	struct our_device *device; /* PD, SRQ and buffers, which its clients share */
 	const struct our_options *options;
 	struct our_admission *admission;
-	uint64_t memory;          /* bytes that it was admitted with */
+	uint64_t memory;          /* bytes that were reserved for the pool */
 	unsigned int users;       /* agents */
 	unsigned int doubtful;    /* receives that may be lost: see our_put_pool */
-	bool retired;             /* so many are doubtful that new clients get a new pool */
+	bool retired;             /* new clients get a new pool, as too many are doubtful */
 	bool failed;              /* an asynchronous event has ended it */
 	uint32_t posted;          /* receives posted, less those whose completions were found */
-	struct ibv_recv_wr *free; /* those that are not posted: a chain, for one call, */
-	uint32_t n_free;          /* its length */
-	uint32_t batch;           /* the chain is posted when it has this length, */
-	uint32_t limit;           /* or when fewer than this many are posted */
+	struct ibv_recv_wr *free; /* receives that are not posted: a chain, for one call */
+	uint32_t n_free;          /* the length of the chain */
+	uint32_t batch;           /* the chain is posted when it has this length */
+	uint32_t limit;           /* the chain is also posted when fewer receives are posted */
 	bool low;
 	uint64_t times_low;
 };
@@ -40,7 +40,7 @@ struct our_pool {
 struct our_pooled {
 	struct our_pool *pool;
 	int received; /* the buffer with the message to be echoed, or OUR_NO_BUFFER */
-	int sending;  /* the one whose echo is under way, or OUR_NO_BUFFER */
+	int sending;  /* the buffer whose echo is under way, or OUR_NO_BUFFER */
 };
 
 /* The agent: see struct our_stage and struct our_agent_ops. agent.c. */
@@ -59,9 +59,9 @@ uint32_t our_pool_buffer(void);
 int our_get_pool(struct our_control *agent, struct our_pool **pool);
 
 /*
- * The agent no longer uses it, its QP is destroyed, and its buffers have been returned.
- * `broke_off`: perhaps in the middle of a message; then the QP may have kept a receive that never
- * completes.
+ * Notes that an agent no longer uses the pool. Its QP must be destroyed, and its buffers returned.
+ * `broke_off`: the client may have left in the middle of a message; then the QP may have kept a
+ * receive that never completes.
  */
 void our_put_pool(struct our_pool *pool, bool broke_off);
 
@@ -70,20 +70,20 @@ int our_pooling_listener(struct our_control *listener);
 
 /* ---- refill.c ---- */
 
-/* A buffer waits for its receive to be posted by the next our_refill_pool. */
+/* Puts a buffer into the chain; the next our_refill_pool posts its receive. */
 void our_put_into_chain(struct our_pool *pool, uint32_t index);
 
 /* Posts the receives of all waiting buffers, in one call. Returns 0 or an errno value, reported. */
 int our_refill_pool(struct our_pool *pool);
 
-/* Fewer receives are posted than the limit. */
+/* Notes that fewer receives are posted than the limit. */
 void our_note_low(struct our_pool *pool);
 
-/* The device has used a receive. */
+/* Notes that the device has used a receive. */
 void our_take_buffer(struct our_pool *pool);
 
 /*
- * A buffer is free for another message: posts its receive, now or together with others. Returns 0
+ * Takes back a buffer, and posts its receive anew, now or together with others. Returns 0
  * or an errno value, reported.
  */
 int our_give_buffer_back(struct our_pool *pool, uint32_t index);
@@ -104,7 +104,7 @@ int our_take_pool_events(void);
 
 /*
  * Refills pools that are low, and retires those that have failed. Call it last in each turn of the
- * loop, whether or not the loop has read an event: whoever waits for a connection reads the same
+ * loop, whether or not the loop has read an event, because a wait for a connection reads the same
  * events, and the event of an SRQ's limit comes only once.
  *
  * Lowers *until_ns to the time, by our_now_ns, of the loop's next turn, when agents must return

@@ -16,8 +16,8 @@
 #define NAME     "ping-ud-0/client"
 #define GRH      40           /* bytes in front of what is received: the global route header */
 #define SLOT     (GRH + 4096) /* room for the longest datagram of any device */
-#define LIMIT_NS 100000000    /* a message that is not back by then is lost */
-#define AT_ONCE  1024         /* messages, at most */
+#define LIMIT_NS 100000000    /* a message that is not back after this time is lost */
+#define AT_ONCE  1024         /* messages under way, at most */
 
 struct message {
 	uint64_t number, sent_ns;
@@ -28,7 +28,7 @@ static uint64_t sent, came, others, total_ns;
 
 static int failed(const char *call, int error, const char *cause)
 {
-	if (error <= 0) /* ibv_poll_cq has no errno but -1 */
+	if (error <= 0) /* ibv_poll_cq returns -1, not an errno value */
 		error = EIO;
 	fprintf(stderr, NAME ": %s: %s (%d)%s%s\n", call, strerror(error), error,
 		*cause ? ": " : "", cause);
@@ -57,9 +57,9 @@ static int send_message(struct rdma_cm_id *id, struct ibv_mr *mr,
 	int ret;
 
 	*message = (struct message){ number, now_ns() };
-	wr.wr.ud.ah = ah;                      /* through which port, to which address */
-	wr.wr.ud.remote_qpn = server->qp_num;  /* to which QP there */
-	wr.wr.ud.remote_qkey = (uint32_t)qkey; /* which drops datagrams with any other QKEY */
+	wr.wr.ud.ah = ah;                      /* the port to send through, and the address */
+	wr.wr.ud.remote_qpn = server->qp_num;  /* the QP there */
+	wr.wr.ud.remote_qkey = (uint32_t)qkey; /* the QP drops datagrams with any other QKEY */
 	ret = ibv_post_send(id->qp, &wr, &bad);
 	if (ret)
 		return failed("ibv_post_send", ret, "");
@@ -113,7 +113,7 @@ static int ping(struct rdma_cm_id *id, struct ibv_mr *mr, const struct rdma_ud_p
 			ret = send_message(id, mr, server, ah, number);
 			sent += !ret;
 		}
-		collected = collect(id, mr, first, sent); /* also when a send has failed */
+		collected = collect(id, mr, first, sent); /* collects also when a send has failed */
 		ret = ret ? ret : collected;
 	}
 	printf("%" PRIu64 " messages of %" PRIu64 " bytes, %" PRIu64 " lost", sent, size,
@@ -126,7 +126,7 @@ static int ping(struct rdma_cm_id *id, struct ibv_mr *mr, const struct rdma_ud_p
 	return ret ? ret : came ? 0 : EHOSTUNREACH;
 }
 
-/* Asks for the number of the server's QP, and makes an address handle of the way to its port. */
+/* Asks for the number of the server's QP, and makes an address handle for the way to its port. */
 static int find_and_ping(struct rdma_cm_id *id, struct ibv_mr *mr)
 {
 	struct rdma_ud_param server;
@@ -152,7 +152,7 @@ static int find_and_ping(struct rdma_cm_id *id, struct ibv_mr *mr)
 
 static int run(struct rdma_cm_id *id)
 {
-	uint64_t slots = 2 * window + 1, i; /* the last is for what is sent */
+	uint64_t slots = 2 * window + 1, i; /* the last slot is for messages to send */
 	uint8_t *memory = calloc(slots, SLOT), *slot;
 	struct ibv_mr *mr = memory ? rdma_reg_msgs(id, memory, slots * SLOT) : NULL;
 	int ret = mr ? 0 : failed("rdma_reg_msgs", errno, "see ulimit -l");
@@ -164,7 +164,7 @@ static int run(struct rdma_cm_id *id)
 	}
 	if (!ret)
 		ret = find_and_ping(id, mr);
-	rdma_destroy_qp(id); /* before the memory of its receives */
+	rdma_destroy_qp(id); /* the QP's receives point to the memory */
 	if (mr)
 		rdma_dereg_mr(mr);
 	free(memory);

@@ -32,7 +32,7 @@ static int failed(const char *call, int error, const char *cause)
 {
 	if (error == EINTR && stop)
 		return EINTR;
-	if (error <= 0) /* ibv_poll_cq has no errno but -1 */
+	if (error <= 0) /* ibv_poll_cq returns -1, not an errno value */
 		error = EIO;
 	fprintf(stderr, NAME ": %s: %s (%d)%s%s\n", call, strerror(error), error,
 		*cause ? ": " : "", cause);
@@ -51,7 +51,7 @@ static void tell_client(struct rdma_cm_id *listener, struct rdma_cm_id *id)
 	rdma_destroy_id(id);
 }
 
-/* All other events but the removal of the device can be ignored: an address may have moved. */
+/* Handles requests and device removal. Other events, as of a moved address, do not matter. */
 static int take_cm_event(struct rdma_cm_id *listener)
 {
 	struct rdma_cm_event *event;
@@ -135,8 +135,8 @@ static int serve(struct rdma_cm_id *listener, struct ibv_mr *mr)
 		ret = ibv_req_notify_cq(listener->recv_cq, 0);
 		if (ret)
 			return failed("ibv_req_notify_cq", ret, "");
-		ret = answer_all(listener, mr);     /* also messages from before the arming */
-		if (ret || poll(fds, 2, 1000) <= 0) /* a second: stop may have been set just now */
+		ret = answer_all(listener, mr);     /* takes also messages from before the arming */
+		if (ret || poll(fds, 2, 1000) <= 0) /* a second, as stop may just have been set */
 			continue;
 		if (fds[0].revents)
 			ret = take_cm_event(listener);
@@ -160,7 +160,7 @@ static int run(struct rdma_cm_id *listener)
 
 	if (!listener->verbs)
 		return failed(NAME, EINVAL, "-a has to be an address of a device");
-	if (rdma_create_qp(listener, NULL, &attr)) /* PD and CQs, too; ready at once */
+	if (rdma_create_qp(listener, NULL, &attr)) /* also PD and CQs; the QP is ready at once */
 		return failed("rdma_create_qp", errno,
 			      errno == EOPNOTSUPP ? "no UD here, as on any iWARP device" : "");
 	memory = calloc(receives, SLOT);
@@ -179,14 +179,14 @@ static int run(struct rdma_cm_id *listener)
 		printf("%" PRIu64 " clients asked, %" PRIu64 " messages sent back\n", clients,
 		       answered);
 	}
-	rdma_destroy_qp(listener); /* before the memory of its receives */
+	rdma_destroy_qp(listener); /* the QP's receives point to the memory */
 	if (mr)
 		rdma_dereg_mr(mr);
 	free(memory);
 	return ret;
 }
 
-/* A number of digits alone. */
+/* Reads a number that has only digits. */
 static bool read_number(const char *text, uint64_t *value)
 {
 	*value = strtoull(text, NULL, 10);
@@ -228,7 +228,7 @@ int main(int argc, char **argv)
 		ret = failed("rdma_create_event_channel", errno, "");
 	else if (rdma_create_id(channel, &listener, NULL, RDMA_PS_UDP))
 		ret = failed("rdma_create_id", errno, "");
-	else if (rdma_bind_addr(listener, info->ai_src_addr)) /* of one device */
+	else if (rdma_bind_addr(listener, info->ai_src_addr)) /* an address of one device */
 		ret = failed("rdma_bind_addr", errno, "");
 	else
 		ret = run(listener);

@@ -36,7 +36,7 @@ struct publication {
 	unsigned int users;
 	uint8_t *record;
 	pthread_t thread;
-	uint64_t number; /* of the last record; the thread's, while it runs */
+	uint64_t number; /* the last record's; only the thread uses it while it runs */
 
 	pthread_mutex_t lock; /* guards `stopping` */
 	pthread_cond_t changed;
@@ -82,7 +82,7 @@ static bool await_next(uint64_t due_ns)
 	pthread_mutex_lock(&published.lock);
 	while (!published.stopping && ret != ETIMEDOUT)
 		ret = pthread_cond_clockwait(&published.changed, &published.lock,
-					     CLOCK_MONOTONIC /* as our_now_ns */, &due);
+					     CLOCK_MONOTONIC /* the clock of our_now_ns */, &due);
 	stopping = published.stopping;
 	pthread_mutex_unlock(&published.lock);
 	return !stopping;
@@ -92,7 +92,7 @@ static void *publish(void *publication)
 {
 	uint64_t due_ns = our_now_ns();
 
-	(void)publication; /* there is only one */
+	(void)publication; /* there is only one publication */
 	do {
 		our_change_record(published.record, our_publication_size(), ++published.number);
 		due_ns += our_publication_period_ns();

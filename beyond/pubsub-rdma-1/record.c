@@ -2,8 +2,8 @@
 /*
  * pubsub-rdma-1: a record that shows whether it is whole. See record.h.
  *
- * In words of eight bytes: the number, the contents, a sum over both, the number again. The numbers are
- * twice the record's own, and one less while it is being changed: odd.
+ * It has words of eight bytes: the number, the contents, a sum over both, the number again. The numbers
+ * are twice the record's own; while the record is being changed they are one less, and so odd.
  */
 #include <endian.h>
 #include <errno.h>
@@ -42,7 +42,7 @@ bool our_is_record_size(size_t size)
 	return false;
 }
 
-/* Each word is loaded and stored in one piece: others read it, or change it, at the same time. */
+/* Each word is loaded and stored in one piece, as others read or change it at the same time. */
 static uint64_t load(const uint8_t *data, size_t word)
 {
 	return be64toh(
@@ -72,13 +72,13 @@ void our_change_record(uint8_t *record, size_t size, uint64_t number)
 
 	store(record, words - 1, 2 * number - 1);
 	store(record, 0, 2 * number - 1);
-	our_to_device_barrier(); /* the odd numbers first, then the contents, */
+	our_to_device_barrier(); /* the odd numbers come before the contents */
 	for (i = 1; i < words - 2; i++) {
 		store(record, i, contents(number, i));
 		sum = add_to_sum(sum, contents(number, i));
 	}
 	store(record, words - 2, sum);
-	our_to_device_barrier(); /* and only after those the even numbers */
+	our_to_device_barrier(); /* the even numbers come after the contents */
 	store(record, words - 1, 2 * number);
 	store(record, 0, 2 * number);
 }
@@ -119,9 +119,9 @@ bool our_copy_record(uint8_t *copy, const uint8_t *record, size_t size)
 	size_t words = size / WORD, i;
 
 	/*
-	 * The last word first, the first one last: read in ascending order, the numbers would prove
-	 * nothing against a device that writes in the same order. Our own thread makes both odd
-	 * before it begins.
+	 * Copies the last word first, and the first one last. Read in ascending order, the numbers
+	 * would prove nothing against a device that writes in the same order. Our own thread makes
+	 * both odd before it begins.
 	 */
 	store(copy, words - 1, load(record, words - 1));
 	our_from_device_barrier();

@@ -24,7 +24,7 @@ bool our_is_record_size(size_t size);
 
 /*
  * Makes record[size] hold record number `number`, counted from 1. A reader sees an odd number
- * meanwhile. One thread.
+ * meanwhile. Only one thread may call this.
  */
 void our_change_record(uint8_t *record, size_t size, uint64_t number);
 

@@ -29,7 +29,7 @@ const struct our_program our_pubsub_writes_server_program = {
 struct subscription {
 	struct our_one_sided one_sided;
 	bool writing;     /* a WRITE has been posted and not completed */
-	uint64_t written; /* records, with that one */
+	uint64_t written; /* records, with the one under way */
 };
 
 int our_pubsub_writes_check(struct our_control *agent)
@@ -79,7 +79,7 @@ static int write_record(struct our_control *agent, struct subscription *subscrip
 	if (subscription->writing || our_record_number(record) == our_record_number(copy))
 		return 0;
 	if (!our_copy_record(copy, record, run->data_size)) {
-		memset(copy, 0, run->data_size); /* it is being changed: in the next turn */
+		memset(copy, 0, run->data_size); /* the record is being changed: skips this turn */
 		return 0;
 	}
 	ret = our_post(agent, &buffer->send_wr, NULL); /* ibv_post_send: the WRITE */
@@ -138,9 +138,9 @@ static int judge(struct our_control *agent, const struct subscription *subscript
 	run->statistics.messages = subscription->written;
 	our_statistics_end(&run->statistics);
 	if (run->count == OUR_COUNT_UNLIMITED)
-		run->count = taken; /* what it has sent: to leave without a count is an error */
+		run->count = taken; /* the subscriber's count; leaving without one is an error */
 	if (!ret && taken != run->count)
-		ret = ECONNRESET; /* it said so before it leaves */
+		ret = ECONNRESET; /* the subscriber leaves early, and has said so */
 	return our_judge_end(run, ret, subscription->written);
 }
 
@@ -154,10 +154,10 @@ static int our_agent_operation(struct our_control *agent, struct subscription *s
 	if (ret)
 		return ret;
 	our_prepare_run(run);
-	run->statistics.warm_up = 0; /* it does not see what the subscriber takes */
+	run->statistics.warm_up = 0; /* the agent does not see what the subscriber takes */
 	our_limit_wait(run, our_now_ns());
 	if (agent->wait_until_ns == UINT64_MAX)
-		agent->wait_until_ns = our_end_of_wait(OUR_SERVER_TIMEOUT); /* for its first word */
+		agent->wait_until_ns = our_end_of_wait(OUR_SERVER_TIMEOUT); /* for the first word */
 	ret = meet_subscriber(agent, &subscription->one_sided);
 	if (!ret)
 		ret = write_records(agent, subscription, record);

@@ -20,8 +20,8 @@
 
 #define LOOK_NS 100000 /* from one look to the next */
 
-#define WRITTEN_BUFFER OUR_RECV_BUFFER /* the publisher's device writes here at any time: */
-#define COPY_BUFFER    OUR_SEND_BUFFER /* what is used is a copy */
+#define WRITTEN_BUFFER OUR_RECV_BUFFER /* the publisher's device writes here at any time */
+#define COPY_BUFFER    OUR_SEND_BUFFER /* the copy that is used */
 
 const struct our_program our_pubsub_writes_client_program = {
 	.summary = "Lets the server write its record here, takes that many of them (-c), and shows "
@@ -30,7 +30,7 @@ const struct our_program our_pubsub_writes_client_program = {
 		     our_record_options },
 };
 
-/* *newest: number of the record taken last. */
+/* Takes the record if it is whole, and newer than number *newest. Returns true if it has. */
 static bool take_record(struct our_control *client, uint64_t *newest)
 {
 	uint8_t *copy = client->memory.buffers[COPY_BUFFER].data;
@@ -67,7 +67,7 @@ static int our_client_operation(struct our_control *client, struct our_one_sided
 	int ret;
 
 	our_begin_run(run);
-	ret = our_start_exchange(client, one_sided); /* where to write */
+	ret = our_start_exchange(client, one_sided); /* tells the agent where to write */
 	while (!ret && our_next_message(run)) {      /* -c, -D, Ctrl-C */
 		ret = our_await_turn(run);           /* --rate */
 		if (ret)

@@ -33,7 +33,7 @@ int our_talk_check(struct our_control *agent)
 	return our_note_refusal(agent, OUR_REFUSED_SIZE, OUR_SLOT);
 }
 
-/* It describes its slot when it knows the client's. */
+/* The agent describes its slot when it knows the client's. */
 static int our_agent_operation(struct our_control *agent, struct our_talk *talk)
 {
 	struct our_one_sided *one_sided = &talk->one_sided;

@@ -20,8 +20,8 @@
  * a client leaves is for the next one. Only the thread that talks uses it; there is one at a time.
  */
 static struct {
-	uint8_t text[OUR_SLOT_TEXT + 1]; /* with its line feed; */
-	uint32_t n;                      /* its length in bytes */
+	uint8_t text[OUR_SLOT_TEXT + 1]; /* room for a line and its line feed */
+	uint32_t n;                      /* bytes in `text` */
 } typed;
 
 static int take_out(uint32_t length, uint32_t with_end, uint8_t *text)
@@ -61,7 +61,7 @@ int our_take_typed(struct our_talk *talk, int limit_ms, uint8_t *text)
 	return take_line(talk, text);
 }
 
-/* Without that locale, no character beyond ASCII can be printed. */
+/* Returns a UTF-8 locale, if there is one; without it, only ASCII can be printed. */
 static locale_t utf8(void)
 {
 	static locale_t locale;
@@ -71,7 +71,7 @@ static locale_t utf8(void)
 	return locale ? locale : LC_GLOBAL_LOCALE;
 }
 
-/* Each byte of a character that cannot be printed, and each that is no UTF-8, in hexadecimal. */
+/* Prints in hexadecimal each byte of an unprintable character, and each that is no UTF-8. */
 static void print_what_is_printable(const uint8_t *text, size_t length)
 {
 	mbstate_t state = { 0 };

@@ -22,7 +22,7 @@ uint64_t our_make_mark(uint32_t sequence, const uint8_t *text, uint16_t length)
 	return htobe64((uint64_t)sequence << 32 | (uint64_t)length << 16 | sum_of(text, length));
 }
 
-/* What the peer sends is checked before it is used. */
+/* Checks everything that the peer sends before using it. */
 int our_look_at_slot(const uint8_t *slot, uint32_t sequence, uint8_t *text)
 {
 	uint64_t mark = be64toh(our_look((const uint64_t *)(const void *)(slot + OUR_SLOT_MARK)));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * talk-rdma-0: the memory into which the other side writes a line of text, and how its reader looks
- * at it. The layout is in docs/protocol.md. The connection's own thread, and the peer's device.
+ * at it. The layout is in docs/protocol.md. For the connection's own thread, and the peer's device.
  */
 #ifndef OUR_SLOT_H
 #define OUR_SLOT_H
@@ -10,14 +10,14 @@
 
 #include "beyond/ping-rdma-3/barrier.h"
 
-#define OUR_SLOT      256 /* bytes: */
-#define OUR_SLOT_TEXT 240 /* the text, from the start on; */
-#define OUR_SLOT_MARK 240 /* the mark, of eight bytes, which says that there is a text; */
-#define OUR_SLOT_SEEN 248 /* the number of the text taken last: eight bytes, the reader's own */
+#define OUR_SLOT      256 /* bytes of a slot */
+#define OUR_SLOT_TEXT 240 /* bytes of the text, at most; it is at the start */
+#define OUR_SLOT_MARK 240 /* place of the mark, eight bytes that say that there is a text */
+#define OUR_SLOT_SEEN 248 /* place of the reader's own eight bytes: number of the text taken last */
 
 /*
- * The word as it is now. Atomic: the compiler makes a new load for each look, in one piece. With a
- * barrier: what is read after it is not older than it.
+ * Returns the word as it is now. The load is atomic, so the compiler makes a new one for each look, in
+ * one piece. Because of the barrier, what is read after the word is not older than the word.
  */
 static inline uint64_t our_look(const uint64_t *word)
 {

@@ -46,7 +46,7 @@ void our_begin_talk(struct our_control *control)
 	struct our_run *run = our_run_of(control);
 
 	our_prepare_run(run);
-	run->statistics.warm_up = 0; /* of a conversation nothing is repeated */
+	run->statistics.warm_up = 0; /* a conversation repeats nothing */
 	control->wait_until_ns = our_end_of_wait(OUR_SERVER_TIMEOUT); /* for the first word */
 }
 
@@ -64,13 +64,13 @@ int our_end_talk(struct our_control *control, const struct our_talk *talk, int r
 	our_statistics_end(&run->statistics);
 	if (!run->options->quiet)
 		our_report_sentence("%u lines said, %u heard", talk->said, talk->heard);
-	/* It announces that it has no more to say: leaving without that is an error. */
+	/* The other side announces that it has no more to say; leaving without that is an error. */
 	run->count = talk->heard;
 	return our_judge_end(run, ret, talk->heard);
 }
 
 /*
- * The text first, the mark after it, and after both the READ, whose completion covers the WRITEs.
+ * Chains the text, the mark after it, and after both the READ, whose completion covers the WRITEs.
  */
 static void setup_requests(struct our_control *control, struct our_talk *talk)
 {
@@ -166,7 +166,7 @@ static int hear(struct our_control *control, struct our_talk *talk)
 	return 0;
 }
 
-/* Our next step: a new line, a look at the last one, or the message that there are no more. */
+/* Takes our next step: a new line, a look at the last one, or the message that there are no more. */
 static int go_on(struct our_control *control, struct our_talk *talk, int limit_ms)
 {
 	uint8_t text[OUR_SLOT_TEXT];
@@ -188,7 +188,7 @@ static int go_on(struct our_control *control, struct our_talk *talk, int limit_m
 	return our_tell_count(control, &talk->one_sided.exchange, talk->said);
 }
 
-/* One turn: takes a completion, or waits for one; if it waits for stdin, it has already waited. */
+/* Takes a completion, or waits for one, unless the turn has already waited for stdin. */
 static int take_turn(struct our_control *control, struct our_talk *talk)
 {
 	bool typing = !talk->saying && !talk->at_end;
@@ -220,7 +220,7 @@ static int check_count(const struct our_talk *talk)
 	return EPROTO;
 }
 
-/* We may know that it has left before we have taken its count, which came first. */
+/* We may know that the peer has left before we have taken its count, which came first. */
 static int take_last_words(struct our_control *control, struct our_talk *talk, int end)
 {
 	struct our_completion completion;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * talk-rdma-0: what both sides of a conversation have in common. The connection's own thread.
+ * talk-rdma-0: what both sides of a conversation share. Only the connection's own thread calls it.
  */
 #ifndef OUR_TALK_H
 #define OUR_TALK_H
@@ -14,25 +14,25 @@
 #include "program/stage.h"
 
 enum our_talk_buffer {
-	OUR_SLOT_BUFFER, /* the other side writes here, and reads back; */
-	OUR_LINE_BUFFER, /* what we write there, until it has been taken; */
-	OUR_BACK_BUFFER, /* and what we have read back */
+	OUR_SLOT_BUFFER, /* the other side writes here, and reads it back */
+	OUR_LINE_BUFFER, /* our line, until the other side has taken it */
+	OUR_BACK_BUFFER, /* the other side's slot, as we have read it back */
 	OUR_TALK_BUFFERS,
 };
 
 /* The state of a side beside struct our_control. All zero at first. */
 struct our_talk {
 	struct our_one_sided one_sided; /* its open buffer: the slot, for the other side */
-	struct ibv_mr *sink;            /* for what we read back */
+	struct ibv_mr *sink;            /* the region for what we read back */
 	struct ibv_sge text_sge, mark_sge;
 	struct ibv_send_wr text_wr, mark_wr;
-	bool at_end;      /* of stdin */
+	bool at_end;      /* stdin has ended */
 	uint32_t said;    /* lines that the other side has taken */
 	uint32_t heard;   /* lines of the other side */
-	bool saying;      /* line number said + 1 is on its way, */
-	bool reading;     /* and is being read back */
-	uint64_t look_ns; /* when to read it back once more */
-	uint64_t said_ns; /* when it was written */
+	bool saying;      /* line number said + 1 is on its way */
+	bool reading;     /* the line is being read back */
+	uint64_t look_ns; /* when to read the line back once more */
+	uint64_t said_ns; /* when the line was written */
 	bool told;        /* our count has been sent */
 };
 

@@ -79,7 +79,7 @@ def test_comments_say_where_a_file_is() -> None:
 
 # A comment that begins so continues the line it stands on. These folders still have some.
 FRAGMENT = re.compile(r"(?:of|what|who|whose|whoever|whether|how|which|that|where|and|but|nor)\b[^?]*$", re.IGNORECASE)
-HAVE_FRAGMENTS = ("beyond/", "blast-sr-2/", "course/", "lab/", "ping-sr-")
+HAVE_FRAGMENTS = ("course/", "lab/")
 
 
 def comments(name: str) -> list[str]:
