@@ -69,7 +69,7 @@ def test_ways_of_waiting() -> None:
 def test_comments_say_where_a_file_is() -> None:
     """A name without its folder is of a file beside it. Each folder of the ladder has the files of WAYS: there the folder
     is always named."""
-    names = {Path(name).name for name in tracked()} - {"stage.c"}  # each stage has one, and is told so
+    names = {Path(name).name for name in tracked()} - {"stage.c"}  # each stage has a stage.c, and comments say so
     for file in tracked():
         for line in (TOP / file).read_text().splitlines() if not file.startswith(("tests/", "course/")) else ():
             for name in re.findall(r"(?<![\w/.-])(\w+\.[ch])\b", "" if line.startswith("#include") else line):
