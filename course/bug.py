@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Bug labs: a program with one planted fault, hints, and a check whether the student's repair works.
+"""Bug labs: a program with one planted fault, hints, and a check of the student's repair.
 
 Place: `make bug`, `make bug-hint`, `make bug-check`, `make bugs` call it. Contract: the faults are in bugs/*.toml, as
 named replacements (edit.py) in sources of the stages. A student's tree holds the number of its bug, and nothing that
@@ -39,7 +39,7 @@ else is correct. Some files have no comments: these would say what is right.
     lab/run --writable {where} -- bash -c 'timeout 20 {server} &
         timeout 20 {client} -w 5 -c 100 -v -a $LAB_ROCE_ADDR; echo "client: exit status $?"; wait $!; echo "server: exit status $?"'
     make bug-hint DIR={where}    # one more hint each time
-    make bug-check DIR={where}   # whether it is fixed
+    make bug-check DIR={where}   # says if it is fixed
 
 An exit status of 124 means that the program did not end within 20 s, and one above 128 that a signal ended it: 139 is
 SIGSEGV. Type all commands except the first in the project's directory. Only changes in .c files count. If you compare the
@@ -67,7 +67,7 @@ class Bug:
 
     name: str
     topic: str
-    level: int  # 1 to 3
+    level: int  # from 1, easy, to 3
     stage: str
     role: str
     symptom: str
@@ -78,7 +78,7 @@ class Bug:
 
     @property
     def number(self) -> str:
-        """The name under which a student's tree refers to it."""
+        """Returns the name under which a student's tree refers to the bug."""
         return hashlib.sha256(self.name.encode()).hexdigest()[:6]
 
     @property
@@ -128,7 +128,7 @@ def plant(edits: Iterable[Edit], tree: Path) -> None:
 
 
 def silence(tree: Path) -> None:
-    """Removes the comments of each file in which some bug is: they say what the original does, and why."""
+    """Removes the comments of each file in which some bug is, because they say what the original does, and why."""
     for path in sorted({tree / each.file for bug in every() for each in bug.edits}):
         if path.exists():
             path.write_text(edit.without_comments(path.read_text()))
@@ -159,7 +159,7 @@ def bug_of(directory: Path) -> Bug:
 
 
 def check(bug: Bug, tree: Path) -> str:
-    """Empty if the fault is repaired; else the reason why it is not."""
+    """Returns an empty string if the fault is repaired, else the reason why it is not."""
     for sanitizer in dict.fromkeys((bug.sanitizer, "asan")):
         try:
             why = make_sim.check(tree, bug.stage, bug.role, over_sim.TESTS, sanitizer)[1]
@@ -171,7 +171,7 @@ def check(bug: Bug, tree: Path) -> str:
 
 
 def make(options: argparse.Namespace) -> int:
-    """make bug."""
+    """Carries out `make bug`."""
     if options.directory.exists():
         raise Unfit(f"{options.directory} exists already: choose another DIR")
     seed = random.randrange(1000) if options.seed is None else options.seed
@@ -183,7 +183,7 @@ def make(options: argparse.Namespace) -> int:
 
 
 def hint(options: argparse.Namespace) -> int:
-    """make bug-hint: one more hint each time, or the number that is asked for."""
+    """Carries out `make bug-hint`: prints one more hint each time, or the number that is asked for."""
     bug = bug_of(options.directory)
     path = options.directory / TAKEN
     taken = len(path.read_text().splitlines()) if path.exists() else 0
@@ -201,7 +201,7 @@ def readable(bug: Bug, why: str) -> str:
 
 
 def judge(options: argparse.Namespace) -> int:
-    """make bug-check: exit status 0 if the fault is repaired, 1 if not."""
+    """Carries out `make bug-check`. Returns exit status 0 if the fault is repaired, 1 if not."""
     bug = bug_of(options.directory)
     why = check(bug, options.directory)
     if why:
@@ -222,7 +222,7 @@ def seeds() -> dict[str, int]:
 
 
 def show(_: argparse.Namespace) -> int:
-    """make bugs: for instructors. It names a seed for each."""
+    """Carries out `make bugs`, which names a seed for each bug. It is for instructors."""
     first = seeds()
     for bug in every():
         where = f"{bug.stage}/{bug.role}"
@@ -231,7 +231,7 @@ def show(_: argparse.Namespace) -> int:
 
 
 def fit(_: argparse.Namespace) -> int:
-    """For tools/lint: whether each edit still applies. Exit status 1 if one does not."""
+    """Checks for tools/lint that each edit still applies. Returns exit status 1 if one does not."""
     failed = False
     for bug in every():
         sources: dict[str, str] = {}

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What a case is, and functions that make the cases of all exercises.
+"""Checks, and functions that make the cases of all exercises.
 
 Place: between checks.py and run_cases.py. Contract: a check trusts what a partner reports and what the kernel saw. What
 the submission itself reports (exit status, trace, runs over the simulated device) counts only if all checks have passed
-that are marked as `key`: they show from outside that the task is done, and the starting tree fails them.
+that are marked as `key`, because they show from outside that the task is done, and the starting tree fails them.
 """
 
 from dataclasses import dataclass, replace
@@ -32,13 +32,13 @@ class Check:
     text: str
     case: Result
     judge: Judge
-    by: str = ITSELF  # who saw it
+    by: str = ITSELF  # the one who saw it
     key: bool = False
-    needs: str = ""  # the text of a check without which this one is worth nothing: the starting tree passes it, too
+    needs: str = ""  # the text of a check that has to pass, too, because the starting tree passes this one
 
 
 def key(check: Check) -> Check:
-    """The same check, without which the submission's own word does not count."""
+    """Returns the check as a key check: unless it passes, the submission's own word does not count."""
     return replace(check, key=True)
 
 

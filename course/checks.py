@@ -2,8 +2,8 @@
 """The checks for each exercise, and their points.
 
 Place: between exercises.py and grade.py. Contract: a function for each exercise, which draws counts, sizes and the
-like. Whatever it draws, the same edges are reached. The points of its checks and grade.BUILD_POINTS add up to 100: the
-starting tree has at most 40 of them, and a lazy solution 70. It passes no check that is marked as key.
+like. Whatever it draws, the same edges are reached. The points of its checks and grade.BUILD_POINTS add up to 100. The
+starting tree has at most 40 of them, and passes no check that is marked as key. A lazy solution has at most 70.
 """
 
 from collections.abc import Callable
@@ -138,7 +138,7 @@ def credits_(chance: Random) -> list[Check]:
     client, server = side("client", "-c", str(draw_count(chance)), "-b", "1", "-w", "5"), side("server")
     run = case("iWARP", server=server, client=client)
     checks.append(Check(5, "your client and your server with one buffer", run, judges.both_well))
-    # As many as there are buffers are always too many: at least one message was not credited before.
+    # As many credits as there are buffers are always too many, because at least one message was not credited before.
     lies = side("build/course/overcredit", OVERCREDIT=buffers)
     own = side("client", "-c", str(draw_count(chance, 700)), "-b", buffers, "-w", "5", "-v")
     liar = case("RoCE", server=lies, client=own)
@@ -195,9 +195,9 @@ def retry(chance: Random) -> list[Check]:
 
 
 def asleep(chance: Random) -> list[Check]:
-    """Both roles; whether the program sleeps; and whether each sleep ends."""
+    """Both roles: the program sleeps, and each sleep ends."""
     count = draw_count(chance)
-    # A partner that sleeps, too: one that polls may answer before the client's CQ is armed.
+    # The partner sleeps, too, because one that polls may answer before the client's CQ is armed.
     client = key(messages(10, "client", "RoCE", "ping-sr-3", count))
     slow = messages(0, "server", "RoCE", "ping-sr-1", 40, partners=("--rate", "5", "-T"))
     slow.case["steps"] = [["start", "server"], ["listening", "server"], ["start", "client"],
@@ -220,7 +220,7 @@ def two_at_once(chance: Random, points: int, transport: str, *arguments: str, le
     """A client is served while another one, which is connected, stays."""
     steps = [
         ["start", "server"], ["listening", "server"],
-        ["start", "holder"], ["said", "holder", "ibv_post_send", 3],  # the server is serving it now
+        ["start", "holder"], ["said", "holder", "ibv_post_send", 3],  # the server is serving the holder now
         ["start", "client"], ["end", "client"], ["interrupt", "holder"],
     ]  # fmt: skip
     count = draw_count(chance, least)
@@ -246,7 +246,7 @@ def two_clients(chance: Random) -> list[Check]:
         Check(5, "server: Ctrl-C ends it", left, judges.interrupted("server", "rdma_listen")),
         innocent(5, "server", one),
         over_sim(5, "ping-sr-2", "server", "orderings"),
-        replace(over_sim(30, "ping-sr-2", "server", "sweep"), needs=both.text),  # no thread fails if there is none
+        replace(over_sim(30, "ping-sr-2", "server", "sweep"), needs=both.text),  # a server without threads passes this one
     ]
 
 
@@ -285,14 +285,14 @@ def statistics(chance: Random) -> list[Check]:
     for points, text, shown, values in kinds:
         chance.shuffle(values)
         run, part = alone("probe-histogram", "-"), chance.randrange(len(values) + 1)
-        run["client"] |= {"calls": judges.questions(values, part), "shown": shown}  # in a command: the same values, and short
+        run["client"] |= {"calls": judges.questions(values, part), "shown": shown}  # the student's command shows the same values, in short
         checks.append(Check(points, text, run, judges.figures(values, part), PARTNER, len(values) > 1))
     return checks
 
 
 def bare(chance: Random, timeout: int = 0, retries: int = 0) -> list[Check]:
-    """Both roles. RoCE only: on iWARP a connection needs the connection manager (CM). With a variant, 20 points
-    of the client's are for its numbers, which only its trace has."""
+    """Both roles. RoCE only: on iWARP a connection needs the connection manager (CM). With a variant, the numbers of the
+    variant earn 20 of the client's points; only the client's trace shows them."""
     of_client, of_server = draw_count(chance), draw_count(chance)
     client = key(messages(5 if timeout else 20, "client", "RoCE", "ping-rc-0", of_client, partners=("-c", str(of_client))))
     tries = variants.tries("client", timeout, retries)

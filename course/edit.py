@@ -14,7 +14,7 @@ COMMENT = r"/\*(?:[^*]|\*(?!/))*\*/"
 TOKEN = re.compile(rf'{COMMENT}|"(?:\\.|[^"\\])*"|\w+|->|[-+*/%<>=!&|^]=|<<|>>|&&|\|\||\+\+|--|\S')
 GAP = rf"(?:\s|{COMMENT})*"
 STRING = r'"(?:\\.|[^"\\\n])*"'
-KEPT = r"^/\* SPDX[^\n]*\n|[ \t]*/\* fall through \*/"  # of comments
+KEPT = r"^/\* SPDX[^\n]*\n|[ \t]*/\* fall through \*/"  # comments that stay
 REMOVABLE = re.compile(rf"({STRING}|{KEPT})|^[ \t]*{COMMENT}[ \t]*\n|[ \t]*{COMMENT}", re.MULTILINE)
 
 

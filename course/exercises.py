@@ -16,11 +16,11 @@ class Exercise:
     """One exercise."""
 
     name: str
-    stage: str  # its programs are those of the exercise
+    stage: str  # the stage whose programs are those of the exercise
     file: str  # the file that the student writes
     removed: tuple[str, ...]  # functions that are removed: helpers of the solution
     emptied: tuple[str, ...]  # functions whose body the student writes
-    words: dict[str, str] = field(default_factory=dict)  # what an emptied function returns, if not ENOSYS
+    words: dict[str, str] = field(default_factory=dict)  # results of the emptied functions that do not return ENOSYS
     replaced: tuple[tuple[str, str, str], ...] = ()  # function, old text, new text: see edit.py
 
     @property

@@ -15,15 +15,15 @@ OF = 100  # points of an exercise
 
 @dataclass(frozen=True)
 class Outcome:
-    """What `make grade` has to say of a submission. `checks` has the fields of grade.Mark."""
+    """The report of `make grade` about a submission. `checks` has the fields of grade.Mark."""
 
     title: str  # the exercise and the seed
     checks: list[dict[str, Any]] = field(default_factory=list)
-    reason: str = ""  # why it cannot be graded
+    reason: str = ""  # the reason why the submission cannot be graded
 
     @property
     def points(self) -> int:
-        """Of OF."""
+        """The points of the submission; OF is the most."""
         return sum(check["points"] for check in self.checks)
 
 
@@ -33,7 +33,7 @@ def passed(check: dict[str, Any]) -> bool:
 
 
 def said(check: dict[str, Any]) -> str:
-    """Why points were lost, and the command that shows it."""
+    """The reason why points were lost, and the command that shows it."""
     lines = [check["reason"], f"see it: {check['command']}" if check["command"] else ""]
     return "\n".join(line for line in lines if line)
 
@@ -64,7 +64,7 @@ def gradescope(outcome: Outcome) -> str:
 
 
 def classroom(outcome: Outcome) -> str:
-    """A line for the file $GITHUB_OUTPUT: the output `result` of a step, which autograding-grading-reporter takes as that
+    """A line for the file $GITHUB_OUTPUT with the output `result` of a step. autograding-grading-reporter takes it as the result
     of a grader: JSON, in base64."""
     tests = [
         {

@@ -27,8 +27,8 @@ from .hand_ins import LONGEST_SOURCE
 
 BUILD_POINTS = 10
 # Compiles a file, with nothing in it that tells the compiler not to warn: no such pragma, wherever a macro puts it, and no
-# line that says that the rest is of a system header. gcc keeps both in what it has preprocessed. The first warning is
-# printed without the file's name, which may be anything.
+# line that says that the rest is from a system header. gcc keeps both when it preprocesses, so sed removes them then. The
+# first warning is printed without the file's name, which may be anything.
 ALL_WARNINGS = r"""gcc -std=c11 -D_GNU_SOURCE -I. -E -C "$1" |
 sed -E '/^# *pragma (GCC|clang) (diagnostic|system_header)/d; s/^(# [0-9]+ "[^"]*").*/\1/' |
 gcc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Wshadow -O2 -fno-diagnostics-show-caret -x c -fpreprocessed -c -o /dev/null - 2>&1 |
@@ -45,10 +45,10 @@ class Mark:
     of: int
     text: str
     reason: str
-    command: str = ""  # shows it; DIR is the submission's folder
+    command: str = ""  # a command that shows the loss; DIR is the submission's folder
 
     def __post_init__(self) -> None:
-        """Reasons quote what the submission and its compiler say."""
+        """Makes the reason printable, because it quotes what the submission and its compiler say."""
         self.reason = reasons.printable(self.reason)
 
 
@@ -115,7 +115,7 @@ def mark_of_build(status: int, said: str) -> Mark:
 
 
 def in_lab(job: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """Builds and runs what the folder has, in the lab. Returns what came of it."""
+    """Builds and runs what the folder has, in the lab. Returns the results."""
     (folder / "job.json").write_text(json.dumps(job))
     command = ["lab/run", "-q", "--writable", str(folder), "--timeout", str(LAB_LIMIT_S), "--",
                sys.executable, "-B", "-m", "course.run_cases", str(folder)]  # fmt: skip
@@ -142,7 +142,7 @@ def marks_of(checks: list[Check], results: list[dict[str, Any]], unwritten: list
 
 
 def grade(directory: Path, seed: int, student: str = "") -> tuple[Exercise, list[Mark]]:
-    """The marks of a submission, with what is drawn from the seed, and of the student's variant."""
+    """The marks of a submission. `seed` decides about what is drawn, and `student` about the variant."""
     exercise, source = submitted(directory)
     chance = random.Random(seed)
     checks = CHECKS[exercise.name](chance, **variants.of(exercise.name, student))
@@ -152,7 +152,7 @@ def grade(directory: Path, seed: int, student: str = "") -> tuple[Exercise, list
             cases.append(check.case)
     with temporary.folder() as folder:
         commands, programs = pack(exercise, source, checks, folder / "tree")
-        order = chance.sample(range(len(cases)), len(cases))  # numbers of QPs tell which case of the grading it is
+        order = chance.sample(range(len(cases)), len(cases))  # numbers of QPs tell how many cases have run before
         job = {"stage": exercise.stage, "commands": commands, "programs": programs, "cases": cases, "order": order}
         found = in_lab(job, folder)
     built = mark_of_build(found["status"], found["said"])
@@ -163,7 +163,7 @@ def grade(directory: Path, seed: int, student: str = "") -> tuple[Exercise, list
 
 
 def new_seed() -> int:
-    """One that nobody knows."""
+    """A seed that nobody knows."""
     return random.SystemRandom().randrange(1, 100000)
 
 
@@ -183,7 +183,7 @@ def write(options: argparse.Namespace, outcome: formats.Outcome) -> None:
     if options.gradescope:
         options.gradescope.write_text(formats.gradescope(outcome))
     if options.classroom:
-        with options.classroom.open("a") as out:  # it has the outputs of other steps, too
+        with options.classroom.open("a") as out:  # the file has the outputs of other steps, too
             out.write(formats.classroom(outcome))
 
 

@@ -3,7 +3,7 @@
 
 Place: `make grade-all DIR=...` calls it. Contract: writes a line of CSV for each submission as soon as it is graded,
 also for one that cannot be graded; ends a submission that takes longer than the limit. Goes on with a table that is there
-(grades.py). One that was late beside others is graded once more, alone: nobody loses points because of another's program. Last,
+(grades.py). A submission that was late beside others is graded once more, alone, so that nobody loses points because of others. Last,
 it prints the median of the hours that students say they took, which are not checked.
 Exit status: 0 all were graded; 1 the grader failed for some, or ran out of time; 2 there is nothing to grade.
 """
@@ -36,25 +36,25 @@ LATE = re.compile(r"still running after|did not end in time|was not graded withi
 
 @dataclass(frozen=True)
 class How:
-    """The same for all submissions."""
+    """Settings that are the same for all submissions."""
 
     seed: int
     limit_s: float
     jobs: int
-    expected: str  # the exercise, or empty: any
-    version: str  # of the grader
-    variants: bool  # by the names of the students
+    expected: str  # the exercise that is due; empty: any
+    version: str  # the grader's version
+    variants: bool  # each student has the variant of his or her name
 
 
 def hours(tree: Path) -> str:
-    """What the file HOURS says; empty if it says nothing."""
+    """The text of the file HOURS; empty if there is none."""
     file = own_file(tree, "HOURS")
     found = SAID_HOURS.search(file.read_text(errors="replace")) if file else None
     return found[1].replace(",", ".") if found else ""
 
 
 def hours_of_all(rows: list[Row]) -> list[str]:
-    """For each exercise, the median of the hours, and of how many."""
+    """For each exercise, the median of the hours, and how many students told them."""
     said: dict[str, list[float]] = {}
     for row in rows:
         if row.hours and row.exercise:
@@ -63,12 +63,12 @@ def hours_of_all(rows: list[Row]) -> list[str]:
 
 
 def begun(one: HandIn, how: How) -> Row:
-    """What is known of a submission before it is graded."""
+    """Everything that is known of a submission before it is graded."""
     row = Row(plain_name(one.name), of="100", expected=how.expected, grader=how.version, seed=str(how.seed), lost=plain(one.reason))
     try:
         exercise, source = submitted(one.tree) if one.tree else (None, "")
     except (Unfit, OSError) as unfit:
-        where = printable(str(one.tree))  # it may be a folder that is removed
+        where = printable(str(one.tree))  # the tree may be in a folder that is removed
         row.lost = plain(str(unfit).replace(where, printable(one.name)))
     else:
         if one.tree and exercise:
@@ -106,7 +106,7 @@ def grade(one: HandIn, row: Row, how: How) -> tuple[Row, bool]:
 
 
 def graded_at_once(todo: list[tuple[HandIn, Row]], how: How) -> Iterator[tuple[Row, bool]]:
-    """Grades several at a time. Those that were late come last, alone."""
+    """Grades several at a time. The submissions that were late come last, alone."""
     late = []
     with ThreadPoolExecutor(how.jobs) as pool:
         try:
@@ -117,7 +117,7 @@ def graded_at_once(todo: list[tuple[HandIn, Row]], how: How) -> Iterator[tuple[R
                     late.append(running[future])
                 else:
                     yield row, done
-        except BaseException:  # a signal
+        except BaseException:  # this may be a signal
             pool.shutdown(wait=False, cancel_futures=True)
             temporary.stop()
             raise
@@ -126,7 +126,7 @@ def graded_at_once(todo: list[tuple[HandIn, Row]], how: How) -> Iterator[tuple[R
 
 
 def grade_all(every: list[HandIn], rows: list[Row], table: Path | None, how: How) -> int:
-    """Grades those that have no row yet. Returns the exit status."""
+    """Grades the submissions that have no row yet. Returns the exit status."""
     todo = [(one, begun(one, how)) for one in every]
     rows = [row for row in rows if any(row.same(new) for _, new in todo)]
     todo = [(one, new) for one, new in todo if not any(row.same(new) for row in rows)]

@@ -24,23 +24,23 @@ FORMULA = re.compile(r"(^|[;\t])(?=\s*['=+\-@\uff1d\uff0b\uff0d\uff20])")  # a s
 
 @dataclass
 class Row:
-    """What is known of a submission."""
+    """All that is known of a submission."""
 
     submission: str
     exercise: str = ""
     expected: str = ""  # the exercise that is due; empty: any
-    handed_in: str = ""  # when the student's file was written, as the file or the zip says
-    hash: str = ""  # of that file: the first digits of its SHA-256
+    handed_in: str = ""  # the time when the student's file was written, as the file or the zip says
+    hash: str = ""  # the first digits of the SHA-256 of the student's file
     points: str = ""
     of: str = ""
     seconds: str = ""
     seed: str = ""
-    grader: str = ""  # its version
-    hours: str = ""  # that the student says it took; empty if it does not say
-    lost: str = ""  # where points were lost, or why there are no points
+    grader: str = ""  # the grader's version
+    hours: str = ""  # hours that the student says the exercise took; empty if the student does not say
+    lost: str = ""  # the checks that lost points, or the reason why there are no points
 
     def same(self, other: "Row") -> bool:
-        """Whether the other one would have the same points."""
+        """Returns whether the other one would have the same points."""
         names = ("submission", "exercise", "expected", "hash", "seed", "grader")
         return bool(self.hash) and all(getattr(self, name) == getattr(other, name) for name in names)
 
@@ -55,12 +55,12 @@ def plain(text: str) -> str:
 
 
 def plain_name(name: str) -> str:
-    """The same of the path of a submission. Two paths never have the same."""
+    """The path of a submission in such a form. Two paths never have the same form."""
     return FORMULA.sub(r"\1'", printable(name.replace("\\", "\\\\")))
 
 
 def version() -> str:
-    """The grader's: the commit, and a hash of what the grader is made of if that was changed or there is no commit."""
+    """The grader's version: the commit, and a hash of the grader's files if they were changed or there is no commit."""
     git = ["git", "-C", str(TOP)]
     said = subprocess.run([*git, "describe", "--always", "--dirty"], capture_output=True, text=True).stdout.strip()
     if said and not said.endswith("-dirty"):
@@ -82,7 +82,7 @@ def graded(table: Path) -> list[Row]:
 
 
 def seed_of(rows: list[Row], asked: int | None) -> int:
-    """The seed of a table with these rows. All submissions have the same."""
+    """The seed of a table with these rows. All rows have the same one."""
     seeds = {row.seed for row in rows} or {str(asked or new_seed())}
     if len(seeds) > 1 or (asked and seeds != {str(asked)}):
         raise Unusable(f"the table has the seeds {', '.join(sorted(seeds))}, and all submissions get the same: write another CSV")

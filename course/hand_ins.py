@@ -18,11 +18,11 @@ from .exercises import EXERCISES
 
 LONGEST_SOURCE = 200_000
 LARGEST_ZIP = 20_000_000  # bytes of a student's zip
-MOST_BYTES = 40_000_000  # that all zips of a student may become
-LEAST_BYTES = 2_000  # that each entry counts
-MOST_ENTRIES = 20_000  # of a student: files and folders to look at
-DEPTH = 6  # of folders and zips in each other
-MOST = 2 * len(EXERCISES)  # hand-ins of a student
+MOST_BYTES = 40_000_000  # bytes that all zips of a student may unpack to
+LEAST_BYTES = 2_000  # bytes that each entry counts as, at least
+MOST_ENTRIES = 20_000  # files and folders of a student that are looked at
+DEPTH = 6  # levels of folders and zips in each other
+MOST = 2 * len(EXERCISES)  # hand-ins of a student, at most
 TAKEN = {"EXERCISE", "HOURS", *(Path(exercise.file).name for exercise in EXERCISES.values())}
 ARCHIVES = (".zip", ".7z", ".bz2", ".gz", ".rar", ".tar", ".tgz", ".xz")
 NOBODYS = "__MACOSX"  # macOS adds it to a zip
@@ -42,13 +42,13 @@ class HandIn:
 
 
 def student(name: str) -> str:
-    """Whose submission it is, from its path: learning platforms add numbers after the first underscore."""
+    """The student whose submission a path is: learning platforms add numbers after the first underscore of the name."""
     return PurePosixPath(name).parts[0].partition("_")[0].removesuffix(".zip")
 
 
 @dataclass
 class _Search:
-    """For the hand-ins of one student."""
+    """A search for the hand-ins of one student."""
 
     scratch: Path
     left: int = MOST_ENTRIES
@@ -80,7 +80,7 @@ class _Search:
                     self.look_or_note(path, f"{name}/{path.name}", depth + 1)
 
     def look_or_note(self, path: Path, name: str, depth: int = 0) -> None:
-        """The same as look, and notes why something is refused."""
+        """Does the same as look, and notes why something is refused."""
         try:
             self.look(path, name, depth)
         except Exception as why:  # a damaged zip can raise anything
@@ -88,7 +88,7 @@ class _Search:
 
 
 def _place(entry: zipfile.ZipInfo) -> PurePosixPath:
-    """Where an entry belongs, below the folder into which the zip is unpacked."""
+    """The place of an entry, below the folder into which the zip is unpacked."""
     name = PurePosixPath(entry.filename.replace("\\", "/"))
     if name.is_absolute() or ".." in name.parts or not name.parts:
         raise Refused("it would leave its folder")
@@ -104,24 +104,24 @@ def _data(file: zipfile.ZipFile, entry: zipfile.ZipInfo, path: Path, left: int) 
     if entry.is_dir():
         return b""
     if not inner and path.name not in TAKEN:
-        path.touch()  # it is known that it was there
+        path.touch()  # an empty file shows that the entry was there
         return b""
     limit = min(LARGEST_ZIP if inner else LONGEST_SOURCE, left)
     with file.open(entry) as source:
-        data = source.read(limit + 1)  # whatever length the zip says it has
+        data = source.read(limit + 1)  # the zip may lie about the length
     if len(data) > limit:
         raise Refused(f"it has more than {limit} bytes")
     path.write_bytes(data)
-    written = time.mktime((*entry.date_time, 0, 0, -1))  # in the time zone of whoever made the zip
+    written = time.mktime((*entry.date_time, 0, 0, -1))  # the zip has its maker's local time
     os.utime(path, (written, written))
     return data
 
 
 def _entries(archive: Path, target: Path, left: dict[tuple[str, ...], int], of_class: bool = False) -> Iterator[HandIn]:
-    """Writes those that the grader takes, and zips. Yields those that it refuses. `left`: bytes of each student."""
+    """Writes the entries that the grader takes, and zips. Yields those that it refuses. `left`: bytes that each student has left."""
     with zipfile.ZipFile(archive) as file:
         tops = {entry.filename.partition("/")[0] for entry in file.infolist()}
-        depth = (1 if len(tops) > 1 else 2) if of_class else 0  # of what is a student's
+        depth = (1 if len(tops) > 1 else 2) if of_class else 0  # folders above those of the students
         for entry in file.infolist():
             try:
                 name = _place(entry)
@@ -137,7 +137,7 @@ def _entries(archive: Path, target: Path, left: dict[tuple[str, ...], int], of_c
 
 def unpacked(archive: Path, scratch: Path, left: dict[tuple[str, ...], int]) -> Path:
     """A folder with what a student's zip has. Raises Refused."""
-    if not archive.is_file():  # nor a named pipe or a device, which may have no end
+    if not archive.is_file():  # a named pipe or a device may have no end
         raise Refused("it is no file")
     if archive.stat().st_size > LARGEST_ZIP:
         raise Refused(f"a zip of more than {LARGEST_ZIP} bytes")
@@ -149,13 +149,13 @@ def unpacked(archive: Path, scratch: Path, left: dict[tuple[str, ...], int]) -> 
 
 
 def _inside(folder: Path) -> list[Path]:
-    """What may be a student's."""
+    """The entries of a folder that may be a student's."""
     found = [path for path in sorted(folder.iterdir()) if path.name[0] != "." and path.name != NOBODYS]
     return [path for path in found if path.is_dir() or path.is_symlink() or path.suffix.lower() in ARCHIVES]
 
 
 def _students(top: Path) -> list[Path]:
-    """An entry for each student of a class. Where there is only a folder, those in it, if they are several."""
+    """An entry for each student of a class. If there is only a folder, returns the entries in it, if they are several."""
     inside = found = _inside(top)
     for _ in range(DEPTH):
         if len(inside) != 1 or not inside[0].is_dir() or inside[0].is_symlink() or (inside[0] / "EXERCISE").exists():
@@ -165,7 +165,7 @@ def _students(top: Path) -> list[Path]:
 
 
 def _of_student(path: Path, name: str, scratch: Path) -> list[HandIn]:
-    """At least one."""
+    """All hand-ins of a student, at least one."""
     search = _Search(scratch)
     search.look_or_note(path, name)
     if not search.found:
@@ -175,7 +175,7 @@ def _of_student(path: Path, name: str, scratch: Path) -> list[HandIn]:
 
 
 def hand_ins(given: Path, scratch: Path) -> list[HandIn]:
-    """All of a class, which is a folder or an LMS's zip. `scratch`: an empty folder for what is unpacked. Raises Refused, if
+    """All hand-ins of a class, which is a folder or an LMS's zip. `scratch`: an empty folder for what is unpacked. Raises Refused, if
     there is no class."""
     top, found = given, []
     if not given.is_dir():

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """The jail: another root, in the lab's guest, in which a submission is compiled and run.
 
-Place: used by run_cases.py, as root. Contract: what runs there is a user without rights. It sees /usr, read-only, and what
+Place: used by run_cases.py, as root. Contract: a program there runs as a user without rights. It sees /usr, read-only, and what
 this module puts beside it: the sources while they are compiled, then the programs; devices and what describes them.
 It has process ids and mounts of its own, and limits on processes, files and memory. What it writes to a stream is
-kept as soon as it is written; nothing else that it wrote is there in the next case. Nothing of the project is there but the
+kept as soon as it is written; nothing else that it wrote exists in the next case. Nothing of the project is there but the
 tools that are loaded into its programs. Over the simulated device the partners run in a root of their own, as another user,
 who can enter the jail; nobody can leave it.
 """
@@ -23,16 +23,16 @@ from typing import IO
 
 ROOT = Path("/run/submission")
 PARTNERS = Path("/run/partners")  # the root of the partners over the simulated device
-INSIDE = "submission"  # where the jail is, in that root
+INSIDE = "submission"  # the jail's folder in the root of the partners
 NOBODY = 65534
 PARTNER = 65533
-USERS = range(100_000, 2**31)  # of cases
+USERS = range(100_000, 2**31)  # user ids for cases
 LONGEST = 2_000_000  # bytes of a stream that are kept
 DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/infiniband")
 SHOWN = ("/usr", "/etc/libibverbs.d", "/sys/class/infiniband", "/sys/class/infiniband_verbs",
          "/sys/class/misc", "/sys/class/net", "/sys/devices/virtual")  # fmt: skip
 GROUP = Path("/sys/fs/cgroup/submission")
-LIMITS = {"memory.max": "600M", "pids.max": "100"}  # of all processes in the jail
+LIMITS = {"memory.max": "600M", "pids.max": "100"}  # limits for all processes in the jail together
 COMPILES = ["--cpu=120", "--fsize=100000000"]
 RUNS = ["--memlock=unlimited", "--fsize=50000000"]
 SIMULATES = ["--fsize=2000000000"]  # the simulation's memory is a file, most of which is never written
@@ -112,10 +112,10 @@ def _words(words: Iterable[str], folder: str, settings: dict[str, str]) -> list[
 
 
 def begin_case() -> None:
-    """Nothing of the case before is left: no process, no file. (With another user, no key of the kernel's either.)"""
+    """Removes what the case before has left: processes and files. (Each case has another user, so no key of the kernel's is left.)"""
     (GROUP / "cgroup.kill").write_text("1")
     while (GROUP / "cgroup.procs").read_text():
-        time.sleep(0.01)  # until those that were killed have ended
+        time.sleep(0.01)  # wait until the killed processes have ended
     subprocess.run(["find", str(ROOT / "tmp"), str(PARTNERS / "tmp"), "-xdev", "-mindepth", "1", "-delete"], check=True)
 
 
@@ -154,7 +154,7 @@ def kill(process: subprocess.Popen[bytes]) -> None:
     for pid in [*map(int, children), process.pid]:
         try:
             os.kill(pid, signal.SIGKILL)
-        except ProcessLookupError:  # it has just ended
+        except ProcessLookupError:  # the process has just ended
             pass
 
 
@@ -168,7 +168,7 @@ class Stream(threading.Thread):
         self.start()
 
     def run(self) -> None:
-        """Reads until no writer is left. What is too long is read, too: the writer need not wait."""
+        """Reads until no writer is left. Drops what is too long, so that the writer need not wait."""
         with self.pipe:
             while data := os.read(self.pipe.fileno(), 65536):
                 self.kept += data[: LONGEST - len(self.kept)]
@@ -183,7 +183,7 @@ class Trace(Stream):
     """A named pipe in the jail, to which a program of the submission can only add."""
 
     def __init__(self, name: str) -> None:
-        self.path = f"/work/{name}"  # in the jail
+        self.path = f"/work/{name}"  # the path inside of the jail
         path = ROOT / "work" / name
         os.mkfifo(path)
         path.chmod(0o622)

@@ -66,7 +66,7 @@ def innocent(own: str) -> Judge:
 
 
 def not_all(of: Result, name: str, posted: int, count: int, what: str = "sends") -> str:
-    """Empty if exactly that many work requests were posted."""
+    """Returns an empty string if exactly `count` work requests were posted."""
     if posted == count:
         return ""
     return ended(of, 0, f"your {name}") or f"your {name} posted {posted} {what}; expected: {count}"
@@ -99,7 +99,7 @@ def complains(words: str) -> Judge:
 
 
 def after(of: Result, what: str) -> int:
-    """After how many something happened, as one of our programs says; -1: it does not."""
+    """The number after which something happened, as one of our programs says; -1 if it does not say that."""
     found = re.search(rf"after (\d+) {what}", of["err"])
     return int(found[1]) if found else -1
 
@@ -232,7 +232,7 @@ def sleeps(count: int) -> Judge:
 
     def judge(result: Result) -> str:
         traced = calls(result["client"])
-        polls = sum(call.get("times", 1) for call in traced if call.get("call") == "ibv_poll_cq")  # empty: one line
+        polls = sum(call.get("times", 1) for call in traced if call.get("call") == "ibv_poll_cq")  # empty polls in a row are one line
         reason = not_all(result["client"], "client", len(sends(result["client"])), count)
         most = 8 * count
         return reason or ("" if polls <= most else f"your client called ibv_poll_cq {polls} times; expected: at most {most}")
@@ -256,7 +256,7 @@ def in_chains(count: int, pool: int) -> Judge:
 
 
 def over_sim(role: str) -> Judge:
-    """All runs over the simulated device were as they should be: what over_sim.py printed."""
+    """The output of over_sim.py says that all runs over the simulated device were as they should be."""
 
     def judge(result: Result) -> str:
         of, who = result["client"], f"your {role} over the simulated device"
@@ -280,20 +280,20 @@ PERCENTS = (0, 1, 50, 90, 99, 99.9, 100)
 
 
 def questions(values: list[int], first: int) -> list[tuple[int, int]]:
-    """The calls that add the first ones of the values and ask about them, and then the rest, and ask again."""
+    """Calls that add the first values and ask about them, and then add the rest and ask again."""
     asked = [(COUNT, 0), (MIN, 0), (MAX, 0), (MEAN, 0), *((PERCENTILE, round(10 * percent)) for percent in PERCENTS)]
     return [*((ADD, value) for value in values[:first]), *asked, *((ADD, value) for value in values[first:]), *asked]
 
 
 def wrong_figures(values: list[int], said: list[int]) -> str:
-    """What is wrong with the answers to the questions about these values."""
+    """Says which answers to the questions about these values are wrong; empty if none is."""
     mean = struct.unpack("d", struct.pack("Q", said[MEAN - COUNT]))[0]
     found = {"count": said[COUNT - COUNT], "max": said[MAX - COUNT], "mean": mean}
     exact = {"count": len(values), "max": max(values, default=0), "mean": sum(values) / max(1, len(values))}
     if values:
         found["min"], exact["min"] = said[MIN - COUNT], min(values)
     for name, value in exact.items():
-        if not abs(found[name] - value) <= 1e-6 * value:  # nor is it "not a number"
+        if not abs(found[name] - value) <= 1e-6 * value:  # "not a number" is wrong, too
             return f"your histogram has {found[name]} as {name} of {len(values)} values; expected: {value:.9g}"
     for percent, answer in zip(PERCENTS, said[PERCENTILE - COUNT :]):
         due = percentile(values, percent) if values else 0
@@ -304,7 +304,7 @@ def wrong_figures(values: list[int], said: list[int]) -> str:
 
 def figures(values: list[int], first: int) -> Judge:
     """Count, minimum, maximum and mean of the histogram are exact, and its percentiles have an error of at most one
-    percent: of the first ones of the values, and of all."""
+    percent, both for the first values and for all."""
 
     def judge(result: Result) -> str:
         calls, said = questions(values, first), result["client"].get("returned", [])

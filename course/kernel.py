@@ -14,7 +14,7 @@ LEAST_ARMED = 10
 
 
 def seen(of: Result, what: str) -> Any:
-    """What the kernel saw of the submission."""
+    """The kernel's record of the submission."""
     return of.get("kernel", {}).get(what)
 
 
@@ -70,8 +70,8 @@ def wakes(count: int) -> Judge:
 
 
 def limited(result: Result) -> str:
-    """The limit of the SRQ is armed, never with 0, and again when it was reached: each time that it is armed makes one event.
-    For clients that have more messages under way than there are receives."""
+    """The limit of the SRQ is armed, never with 0, and again when it was reached, because arming it makes only one event.
+    The case needs clients that have more messages under way than there are receives."""
     armed, low = seen(result["server"], "limits"), seen(result["server"], "low")
     if not armed:
         none = "your server did not call ibv_modify_srq; expected: it arms the limit"

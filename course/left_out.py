@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What the stages do without one decisive line. Each row is measured: the line is taken out, and the programs run.
+"""Measures what the stages do without one decisive line: each row takes one line out, and the programs run.
 
     python3 -B -m course.left_out                      # writes docs/left-out.md anew
     python3 -B -m course.left_out poll-after-arming    # measures one row, and shows a command for each outcome
@@ -35,7 +35,7 @@ BUILD = TOP / "build/left-out"
 SEEDS = range(1, 21)
 WITHIN_S = 120
 PATIENCE_S = 1200  # simulated: longer than iWARP takes to give up a silent host
-MOST_OUTCOMES = 3  # on one device; the rest are counted
+MOST_OUTCOMES = 3  # outcomes that are shown for one device; the rest are counted
 MOST_SAID = 130  # characters of what a side says
 SLOW_MS, SLOWER = 10, 5  # simulated: a run that takes longer by these is slow
 AS_BEFORE, WELL = "as before", "all is well"
@@ -51,12 +51,12 @@ class Line:
     function: str
     old: str
     why: str
-    notice: str  # in production
+    notice: str  # a way to notice the fault in production
     new: str = ""
     server: str = "-c 20"
     clients: tuple[str, ...] = ("-v -c 20",)
-    options: tuple[str, ...] = ()  # of verbs-sim
-    other: str = ""  # the stage whose client it is, as it is
+    options: tuple[str, ...] = ()  # options of verbs-sim
+    other: str = ""  # the stage whose original client is used; empty: the row's stage
 
     @property
     def sides(self) -> list[str]:
@@ -66,7 +66,7 @@ class Line:
 
     @property
     def number(self) -> int:
-        """The number of the line where it begins."""
+        """The number of the source's line where the row's text begins."""
         source = (TOP / self.file).read_text().split("\n")
         _, first, last = cut.find(source, self.function)
         body = "\n".join(source[first : last + 1])
@@ -95,7 +95,7 @@ def build(line: Line) -> str:
 
 @cache
 def simulated(programs: tuple[str, ...], options: tuple[str, ...]) -> Run:
-    """A run; many rows have the one with their line in common."""
+    """Runs programs, once for all rows that have the run with their line in common."""
     return simulate([program.split() for program in programs], *options)
 
 
@@ -117,7 +117,7 @@ def said(run: Run) -> Iterator[str]:
 
 
 def findings(wrong: str, names: list[str]) -> str:
-    """What --strict has found, with the sides that each is about."""
+    """All that --strict has found, with the sides that each finding is about."""
     of_sides: dict[str, list[str]] = {}
     for number, text in re.findall(r"program (\d): (.*?)(?=; program \d: |$)", wrong):
         of_sides.setdefault(text, []).append(names[int(number)])
@@ -125,7 +125,7 @@ def findings(wrong: str, names: list[str]) -> str:
 
 
 def outcome(run: Run, names: list[str]) -> str:
-    """What is seen of a run, but for its time."""
+    """All that is seen of a run, but for its time."""
     seen = [f"the {names[side]} waits forever" for side in run.told]
     seen += [f"signal {status - 128} ends the {name}" for name, status in zip(names, run.statuses) if status > 128]
     seen += ["SIGTERM does not end it" if run.told else run.reason] if run.reason else []
@@ -137,7 +137,7 @@ def outcome(run: Run, names: list[str]) -> str:
 
 
 def alike(text: str) -> str:
-    """What two outcomes have in common that differ only in numbers."""
+    """A text that is the same for two outcomes that differ only in numbers."""
     return re.sub(r"\d+(\.\d+)?|0x[0-9a-f]+", "#", text)
 
 
@@ -150,7 +150,7 @@ def compared(before: Run, after: Run, line: Line, usual: set[str]) -> str:
     return f"{text}; after {after.ms / 1000:.1f} s" if slow else text
 
 
-Outcome = tuple[str, int, str]  # what was seen, in how many runs, and the command of one
+Outcome = tuple[str, int, str]  # an outcome, the number of runs that had it, and the command of one
 
 
 @dataclass(frozen=True)
@@ -158,17 +158,17 @@ class Measured:
     """A row that was measured."""
 
     line: Line
-    before: dict[str, list[Outcome]]  # of each device, with the line
+    before: dict[str, list[Outcome]]  # the outcomes on each device, with the line
     after: dict[str, list[Outcome]]
 
     @property
     def shown(self) -> bool:
-        """Whether some run shows a difference."""
+        """Returns whether some run shows a difference."""
         return any(text != AS_BEFORE for outcomes in self.after.values() for text, _, _ in outcomes)
 
 
 def tallied(seen: list[tuple[str, Run]]) -> list[Outcome]:
-    """How often each outcome was seen, the most frequent first."""
+    """The outcomes and how often each was seen, the most frequent first."""
     found: dict[str, Outcome] = {}
     for text, run in seen:
         first, times, command = found.get(alike(text), (text, 0, run.command))
@@ -177,7 +177,7 @@ def tallied(seen: list[tuple[str, Run]]) -> list[Outcome]:
 
 
 def measure(line: Line) -> Measured:
-    """Runs it with all seeds on all devices, with the line and without."""
+    """Runs the programs with all seeds on all devices, with the line and without."""
     where, usual, measured = build(line), folder(line.stage), Measured(line, {}, {})
     for device in DEVICES:
         pairs = [(play(line, usual, device, seed), play(line, where, device, seed)) for seed in SEEDS]
@@ -188,7 +188,7 @@ def measure(line: Line) -> Measured:
 
 
 def grouped(texts: dict[str, str]) -> str:
-    """What devices have in common, told once."""
+    """The texts of the devices; devices with the same outcome share one."""
     devices: dict[str, list[str]] = {}
     for device, text in texts.items():
         devices.setdefault(alike(text), []).append(device)

@@ -35,7 +35,7 @@ def unwritten(exercise: Exercise, source: str) -> list[str]:
         try:
             empty = cut.empty(source, name)
             _, first, last = cut.find(empty.split("\n"), name)
-        except (cut.NotThere, ValueError):  # it may look like anything
+        except (cut.NotThere, ValueError):  # the student's file may look like anything
             continue
         if "return ENOSYS;" in "\n".join(empty.split("\n")[first:last]) and edit.same(source, empty):
             found.append(name)

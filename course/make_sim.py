@@ -23,11 +23,11 @@ COMPILE_LIMIT_S = 120
 
 
 class DoesNotBuild(Exception):
-    """The compiler or the linker refuses it."""
+    """The compiler or the linker refuses the student's program."""
 
 
 def own_sources(tree: Path, out: Path) -> list[str]:
-    """The sources of the tree `out` that the student's has, and in which more than comments and layout differs."""
+    """The sources of the tree `out` that differ in the student's tree in more than comments and layout."""
     names = [str(path.relative_to(out)) for path in out.rglob("*.c")]
     files = [name for name in names if (tree / name).is_file() and not (tree / name).is_symlink()]
     return [name for name in files if not edit.same((tree / name).read_text(errors="replace"), (out / name).read_text())]

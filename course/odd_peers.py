@@ -19,16 +19,16 @@ class Odd:
 
     what: str
     role: str  # the student's program
-    stages: str  # a regular expression
-    line: str  # what runs
-    statuses: str  # of the programs; -: any
+    stages: str  # a regular expression for names of stages
+    line: str  # the programs of the run
+    statuses: str  # exit statuses of the programs; -: any
     said: str = ""  # a part of stderr
-    device: str = ""  # only this: --roce or --iwarp
-    calls: int = 1_000_000  # the most that the student's program makes: more, and it polls or tries again
+    device: str = ""  # the only kind of device for this row: --roce or --iwarp
+    calls: int = 1_000_000  # the most calls that the student's program makes; with more, it polls or tries again
 
 
 def private_data(hexadecimal: str, good: bool, device: str = "") -> Odd:
-    """A client with this in its connect request."""
+    """A client with these bytes in its connect request."""
     client = f"build/tests/peer --client {{a}} --stage 1 -c 3 -s 64 --raw-private {hexadecimal}"
     refuses = f"a client with the private data {hexadecimal} is {'served' if good else 'refused'}"
     return Odd(refuses, "server", "ping-sr-1", f"{{server}} {{a}} -q ::: {client}", "0 0" if good else "0 3", device=device)

@@ -27,16 +27,16 @@ from verbs_sim import ADDRESS, OF_ITS_OWN, TOP, Lost, Run, calls_of, chosen, nth
 SIDES = {"server": 0, "client": 1}  # places among the programs of a run
 FEW = 2  # messages of a run in which something fails
 MOST_MS = 1000  # simulated; a program that sleeps although there is something to do takes seconds
-MOST_NAMED = 3  # calls in the report of one that failed
-FALLIBLE = "ibv_(alloc|create|post|reg)|rdma_(accept|bind|connect|create|listen|resolve)"  # it fails if it is told to
+MOST_NAMED = 3  # calls that the report of a failure names
+FALLIBLE = "ibv_(alloc|create|post|reg)|rdma_(accept|bind|connect|create|listen|resolve)"  # calls that fail if the simulation is told so
 ENDS = 12  # moments at which the other side is killed, or this one is told to stop
 ROCE_ONLY = ("ping-rc-0", "count-atomic-1")
 STREAMS = ("blast-sr-2", "blast-rdma-1")
 KILLED = 128 + 9
 LEFT, WRONG = 121, 124  # exit statuses of verbs-sim, which may be about our programs
-JAIL = Path("/submission")  # where jail.beside has it
-SAID = Path("/tmp/said")  # what the student's program writes to stderr there
-LONGEST = 2_000_000  # characters of it that are read
+JAIL = Path("/submission")  # the jail's place in the root of the partners
+SAID = Path("/tmp/said")  # the file with what the student's program writes to stderr in the jail
+LONGEST = 2_000_000  # characters of SAID that are read
 ENTER = ("build/course/enter", str(JAIL), "1", str(SAID))
 
 
@@ -52,12 +52,12 @@ def simulate(programs: list[list[str]], *options: str) -> Run:
 
 @dataclass(frozen=True)
 class Effort:
-    """How much is tried."""
+    """The number of runs to try, and their length."""
 
-    seeds: int  # for each kind of device
-    messages: int  # at least, of a run in which nothing fails
-    often: int  # a call that is made again and again fails that many times
-    on_each: bool  # it fails on each kind of device, and not on one after the other
+    seeds: int  # seeds for each kind of device
+    messages: int  # messages of a run in which nothing fails, at least
+    often: int  # times that a repeated call fails
+    on_each: bool  # each call fails on each kind of device, not on one device after the other
 
 
 WHOLE = Effort(25, 30, 3, True)
@@ -104,7 +104,7 @@ def told(reason: str, run: Run) -> str:
 
 
 def ended_badly(run: Run, side: int, statuses: set[int]) -> str:
-    """Why a run did not end as it should, or empty. Of a server that serves others the end is to be told to stop."""
+    """The reason why a run did not end as it should, or empty. A server that serves others has to end when it is told to stop."""
     left = [what for what in run.left.split(", ") if what.endswith(f"of program {side}")]
     wrong = [what for what in run.wrong.split("; ") if what.startswith(f"program {side}: ")]
     if left or wrong:
@@ -117,7 +117,7 @@ def ended_badly(run: Run, side: int, statuses: set[int]) -> str:
 
 
 def counted(run: Run, role: str, count: int) -> list[bool]:
-    """Of each program of that role of ours, whether it has counted all messages."""
+    """Says for each program of ours with that role if it has counted all messages."""
     figures = [json.loads(line) for line in run.out.splitlines() if line.startswith("{")]
     return [each["count"] + each["warm_up"] == count for each in figures if each["role"] == role]
 
@@ -144,7 +144,7 @@ def orderings(pair: Pair) -> Iterator[str]:
 
 
 def sweep(pair: Pair) -> Iterator[str]:
-    """Each call fails once: the program ends with 0 or 1, and names the call if that was the end. So does a completion."""
+    """Each call fails once, and so does a completion: the program ends with 0 or 1, and names the call if the failure was the end."""
     side = pair.side
     for place, device in enumerate(pair.devices):
         programs = pair.programs(FEW)
@@ -158,12 +158,12 @@ def sweep(pair: Pair) -> Iterator[str]:
             reason = ended_badly(run, side, {0, 1} if run.fault else {0})
             if not reason and not run.fault and re.match(FALLIBLE, calls[number - 1]):
                 reason = f"call {number} did not fail: somebody has changed the simulation"
-            # soft-iWARP's library has no other status for it.
+            # soft-iWARP's library has no other status for a peer that is gone.
             gone = "general error" if "--iwarp" in device else "transport retry counter exceeded"
             due = gone if how else run.fault.split()[0] if run.fault else ""
             if not reason and due not in run.err and (how or any(run.statuses)):
                 reason = f"it does not say: {due}"
-            own = re.sub(r"(?m)^\s+#\d+ .*", "", run.err)  # without the stacks of a sanitizer
+            own = re.sub(r"(?m)^\s+#\d+ .*", "", run.err)  # this leaves out the stacks of a sanitizer
             named = {call for call in calls if call.startswith(("ibv_", "rdma_")) and call in own}
             if not reason and len(named) > MOST_NAMED:
                 reason = f"it names {len(named)} calls, of which one has failed"
@@ -184,7 +184,7 @@ def ends(pair: Pair) -> Iterator[str]:
 
 
 def odd(pair: Pair) -> Iterator[str]:
-    """Odd peers, hosts and devices: see odd.py."""
+    """Odd peers, hosts and devices: see odd_peers.py."""
     for row in ODD:
         if row.role != pair.role or not re.fullmatch(row.stages, pair.stage):
             continue
@@ -208,7 +208,7 @@ Call = dict[str, Any]
 
 
 def traced(programs: list[list[str]], *options: str) -> tuple[Run, list[list[Call]]]:
-    """What verbs-trace says of each. In the jail a program writes that to the same folder, and to its own file there."""
+    """Runs programs with verbs-trace. Returns the run, and the calls of each. In the jail a program writes its trace to its own file."""
     enters = [len(ENTER) * (words[0] == ENTER[0]) for words in programs]
     with tempfile.TemporaryDirectory(dir=JAIL / "tmp" if any(enters) else None) as name:
         Path(name).chmod(0o1777)
@@ -233,7 +233,7 @@ def attributes(calls: list[Call], call: str, of: str) -> dict[str, Any]:
 def wrong_calls(own: list[Call], other: list[Call]) -> Iterator[str]:
     """Attributes with which the calls succeed, and that are wrong all the same."""
     for each in own:
-        if each.get("accusation", "leak") != "leak":  # of a QP of rdma_create_qp it is not true here
+        if each.get("accusation", "leak") != "leak":  # the accusation "leak" is not true here for a QP of rdma_create_qp
             yield f"verbs-trace accuses it: {each['text']}"
     if attributes(own, "rdma_connect", "conn_param").get("private_data", {"bytes": 32})["bytes"] < 32:
         yield "its private data ends before the extension"
@@ -248,7 +248,7 @@ def wrong_calls(own: list[Call], other: list[Call]) -> Iterator[str]:
 
 
 def calls_(pair: Pair) -> Iterator[str]:
-    """What the program tells the libraries, as verbs-trace sees it."""
+    """The program's calls have the right attributes, as verbs-trace sees them."""
     side = pair.side
     for device in pair.devices:
         run, every = traced(pair.programs(pair.effort.messages), *device, "--strict")

@@ -15,7 +15,7 @@ from typing import Any
 from .run_cases import DEFAULT_STEPS
 
 Result = dict[str, Any]
-SLEEP = "sleep 2;"  # while a server begins to listen, or a client tries
+SLEEP = "sleep 2;"  # time for a server to begin to listen, or for a client to try
 
 
 def printable(text: str) -> str:
@@ -24,7 +24,7 @@ def printable(text: str) -> str:
 
 
 def did(of: Result) -> str:
-    """What a process did: run_cases.py gives its exit status, or says why it had to be ended."""
+    """Describes what a process did: run_cases.py gives its exit status, or says why it had to be ended."""
     status = of["status"]
     if not isinstance(status, int):
         return str(status)
@@ -41,12 +41,12 @@ def last_words(of: Result) -> str:
 
 
 def ended(of: Result, status: int, who: str) -> str:
-    """Empty if a process ended with that exit status."""
+    """Returns an empty string if a process ended with that exit status."""
     return "" if of["status"] == status else f"{who} {did(of)}; expected: exit status {status}; {last_words(of)}"
 
 
 def ended_with(result: Result, own: str, partner: str, expected: str) -> str:
-    """Empty if the submission and its partner ended well."""
+    """Returns an empty string if the submission and its partner ended well."""
     reason = ended(result[own], 0, f"your {own}")
     if reason or result[partner]["status"] == 0:
         return reason
@@ -57,8 +57,8 @@ def ended_with(result: Result, own: str, partner: str, expected: str) -> str:
 
 
 def not_implemented(reason: str, result: Result, unwritten: list[str]) -> str:
-    """What to add to a reason if a program of the submission failed because something answered ENOSYS. The first functions of the
-    starting file do, without a word. `unwritten`: those that are as they were."""
+    """A text for a reason if a program of the submission failed because something answered ENOSYS. The first functions of the
+    starting file do, without a word. `unwritten`: functions that the student has not changed."""
     role = re.search(r"\byour (client|server)\b", reason)
     if not role:
         return ""
@@ -105,7 +105,7 @@ def command(case: Result, traced: bool) -> str:
         }.get(action, SLEEP))  # fmt: skip
     if ["end", own] not in steps:
         parts.append(f"wait ${own}; echo exit status $?")
-    text = " ".join(parts).removesuffix(";").replace(f" & {own}=$!; wait ${own};", ";")  # it is the last to start
+    text = " ".join(parts).removesuffix(";").replace(f" & {own}=$!; wait ${own};", ";")  # the submission's program is the last to start
     for name in sides:
         text = text if f"${name}" in text else text.replace(f" & {name}=$!;", " &")
     return f"lab/run --writable DIR --timeout 60 -- sh -c '{text}'"

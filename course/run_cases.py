@@ -2,7 +2,7 @@
 """run_cases.py FOLDER: builds a submission and runs it against partners of the project, in the lab's guest.
 
 Place: grade.py starts it there, as root. Contract: FOLDER has job.json and the tree of the submission; results.json is
-written there. What is the submission's is compiled and run in the jail (jail.py), with limits on time. Its output is
+written there. The submission is compiled and run in the jail (jail.py), with limits on time. Its output is
 stored, and judged elsewhere.
 """
 
@@ -25,16 +25,16 @@ from . import call, jail, witness
 
 TOP = Path(__file__).resolve().parents[1]
 TRACER = ("tools/verbs-trace/verbs-trace", "tools/verbs-trace/libverbs-trace.so")
-LOADED = "tools/verbs-sim/libverbs-sim.so"  # into a program over the simulated device, by its path
+LOADED = "tools/verbs-sim/libverbs-sim.so"  # verbs-sim loads this into programs, by its path
 SIMULATOR = ("tools/verbs-sim/verbs-sim", "build/course/enter", "build/tests/peer", "build/course/corrupt", "build/course/misnumber",
              "course/over_sim.py", "course/odd_peers.py", "tools/verbs-sim/verbs_sim.py")  # fmt: skip
 BUILD_S = 240
 AWAIT_S = 20
-CALLS_S = 20  # for all calls of a function from outside
+CALLS_S = 20  # seconds for all calls of a function from outside
 TICK_S, MOST_TICK_S, LOOK_S = 0.05, 0.5, 1.0
 PORTS = range(20000, 30000)
 LATE_CASES = 3  # after this many late cases the others are not run
-DEFAULT_STEPS = {  # by the sides that a case has
+DEFAULT_STEPS = {  # steps for the sides that a case has
     ("server", "client"): [["start", "server"], ["listening", "server"], ["start", "client"]],
     ("client",): [["start", "client"]],
     ("server",): [["start", "server"], ["listening", "server"]],
@@ -46,7 +46,7 @@ def cpu_ticks(pid: int) -> int:
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    except (FileNotFoundError, ProcessLookupError):  # it has just ended
+    except (FileNotFoundError, ProcessLookupError):  # the process has just ended
         return 0
     return sum(map(int, fields[11:15])) + sum(cpu_ticks(int(child)) for child in children)
 
@@ -77,7 +77,7 @@ class Limit:
 
 
     def reached(self) -> str:
-        """What a process did until the limit was reached."""
+        """Describes what a process did until the limit was reached."""
         return f"was still running after {self.seconds:g} s" if self.left < 0 else f"used no CPU for {self.most_idle:g} s"
 
 
@@ -117,8 +117,8 @@ class Side:
         return pid
 
     def returned(self, calls: list[list[int]]) -> tuple[list[int], int | str]:
-        """What the function returns whose address the program prints, for each of these arguments, and the program's status. If
-        it ends, there are fewer."""
+        """The results of the function whose address the program prints, for each of these arguments, and the program's status. If
+        the program ends early, there are fewer results."""
         self.wait(self.out, "\n")
         found, begun = list[int](), time.monotonic()
         watchdog = threading.Timer(CALLS_S, jail.kill, (self.process,))
@@ -143,11 +143,11 @@ class Side:
         if self.process.poll() is None:
             try:
                 os.kill(self.leaf(), signal.SIGINT)
-            except (FileNotFoundError, ProcessLookupError):  # it has just ended
+            except (FileNotFoundError, ProcessLookupError):  # the process has just ended
                 pass
 
     def status(self, limit: Limit, late: str) -> int | str:
-        """Its exit status, or what it did that it had to be ended for: `late`, if the limit does not say it."""
+        """The exit status of the process, or the reason why it had to be ended: `late`, if the limit does not give one."""
         while not limit.over():
             try:
                 return self.process.wait(TICK_S)
@@ -174,14 +174,14 @@ class Case:
         self.port, self.user, self.transport = port, jail.new_user(), case["transport"]
         self.sides: dict[str, Side] = {}
         self.result: dict[str, Any] = {}
-        self.meter: list[list[float]] = []  # a clock, and the CPU time of what is in the jail
+        self.meter: list[list[float]] = []  # a clock, and the CPU time of all processes in the jail
         address = os.environ["LAB_ROCE_ADDR" if case["transport"] == "RoCE" else "LAB_IWARP_ADDR"]
         for side in self.what.values():
             if side.get("connects", True):
                 side["arguments"] += ["-a", address, "-p", str(port)]
 
     def late(self) -> str:
-        """What a process did that did not end in time. The other one, which waits for it, has done the same."""
+        """Describes a process that did not end in time. The other one, which waits for it, did not end either."""
         return next((result["status"] for result in self.result.values() if isinstance(result["status"], str)), "")
 
     def activity(self) -> object:
@@ -189,7 +189,7 @@ class Case:
         return [cpu_ticks(side.process.pid) for side in self.sides.values() if side.own and side.process.poll() is None]
 
     def seen(self) -> dict[str, Any]:
-        """What the kernel has seen of the submission."""
+        """The kernel's record of the submission."""
         found = witness.now([side.process.pid for side in self.sides.values() if not side.own])
         return found if self.transport == "RoCE" else {**found, "sends": None}  # soft-iWARP is not watched
 
@@ -252,7 +252,7 @@ def not_run(case: dict[str, Any]) -> dict[str, Any]:
 
 
 def run_all(cases: list[dict[str, Any]], order: list[int]) -> list[dict[str, Any]]:
-    """Runs the cases in this order, each with a port that says nothing of it. Returns their results."""
+    """Runs the cases in this order, each with a port that says nothing of the case. Returns their results."""
     ports = random.SystemRandom().sample(PORTS, len(cases))
     late, every = 0, [not_run(what) for what in cases]
     for number in order:

@@ -38,7 +38,7 @@ from verbs_sim import ADDRESS, Run  # noqa: E402
 TABLE = TOP / "course/scenes.toml"
 PAGES = TOP / "docs/scenes"
 TRACE, TRACED = "tools/verbs-trace/verbs-trace", "-jwi"
-CLOCK = 10**12  # what CLOCK_MONOTONIC shows when a run begins, in nanoseconds
+CLOCK = 10**12  # the time that CLOCK_MONOTONIC shows when a run begins, in nanoseconds
 DEVICES: dict[str, list[str]] = {"RoCE": [], "iWARP": ["--iwarp"], "adapter": ["--device", "adapter"]}
 SEEDS = range(1, 301)
 LIBRARY = ("common/", "program/")
@@ -47,12 +47,12 @@ BLOCKING = re.compile(r"rdma_|ibv_get_cq_event|p?poll")
 LONG_NS, VERY_LONG_NS = 2000, 10**9
 # Calls that tell nothing in any scene.
 ASIDE = re.compile(r"ibv_get_device_name|ibv_query_|rdma_event_str|ibv_wc_status_str|ibv_get_async_event")
-# What a brief scene leaves out: looks that find nothing, how a side goes to sleep and wakes, and the tear-down.
+# A brief scene leaves these rows out: looks that find nothing, a side that goes to sleep and wakes, and the tear-down.
 ROUTINE = re.compile(r"\) (nothing(, \d+ times)?|waits|armed|an event of cq\d+)$|rdma_(ack_cm_event|destroy_)|ibv_(destroy|dealloc|dereg|ack)_")
-BRIEF_NS = 10**8  # but a sleep that was longer
-LONGEST_ROUND, ROUNDS = 16, 3  # what comes again and again is folded: so many rows at most, so often at least
+BRIEF_NS = 10**8  # a brief scene shows sleeps that were longer
+LONGEST_ROUND, ROUNDS = 16, 3  # rows that repeat are folded: at most LONGEST_ROUND of them, at least ROUNDS times
 MANY = 999  # empty polls: each takes longer than the one before, in the simulation, so their number says nothing
-MOST_REQUESTS = 4  # of a chain
+MOST_REQUESTS = 4  # the most requests of a chain that are shown
 REMOTE = {"RDMA_WRITE": "RDMA_WRITE of {} into the peer's memory", "RDMA_READ": "RDMA_READ of the peer's memory into {}"}
 NEAR_NS = 10**6
 HOW = """
@@ -75,11 +75,11 @@ class Scene:
     clients: tuple[str, ...] = ("-c 1",)
     fail: tuple[str, ...] = ()
     steps: tuple[str, ...] = ()
-    brief: bool = False  # without what finds nothing
+    brief: bool = False  # leaves out calls that find nothing
     skip: str = "$^"  # rows that are left out
-    begins: str = ""  # the first row that has this; empty: the run's
-    ends: str = ""  # the next one after it that has this; empty: the run's last
-    shows: str = ""  # what has to be in it; the first seed is taken with which it is
+    begins: str = ""  # a pattern of the first row; empty: the run's first
+    ends: str = ""  # a pattern of the next row after it, which is the last; empty: the run's last
+    shows: str = ""  # a pattern that some row must have; the first seed that shows it is taken
     asks: str = ""  # a question of tools/verbs-sim/tests/probe, whose answer is shown, too
 
 
@@ -99,13 +99,13 @@ class Place:
 class Row:
     """A line of a scene."""
 
-    at: int  # nanoseconds
+    at: int  # time in nanoseconds
     side: str
     thread: str
     places: tuple[Place, ...] = ()
     call: str = ""
     found: str = ""
-    slept: int = 0  # nanoseconds, until it found that
+    slept: int = 0  # nanoseconds that the call slept until it found that
 
     @property
     def place(self) -> Place | None:
@@ -122,12 +122,12 @@ class Row:
 
     @property
     def alike(self) -> tuple[str, ...]:
-        """What is the same when it comes again."""
+        """The parts of a row that are the same when it comes again."""
         return self.side, self.thread, str(self.place), self.way, re.sub(r"\d+(\.\d+)?", "#", self.found)
 
     @property
     def text(self) -> str:
-        """What the patterns of a scene are about."""
+        """The text to which the patterns of a scene apply."""
         return f"{self.side} {self.way} {self.found}"
 
 
@@ -159,10 +159,10 @@ class Memory:
     """The regions of a process, and what its receives are for."""
 
     regions: dict[str, tuple[int, int]] = field(default_factory=dict)  # first byte and length
-    receives: dict[tuple[str, str], str] = field(default_factory=dict)  # by QP, or none if of an SRQ, and wr_id
+    receives: dict[tuple[str, str], str] = field(default_factory=dict)  # the key is the QP, or empty for a receive of an SRQ, and the wr_id
 
     def name(self, piece: dict[str, Any]) -> str:
-        """What an SGE refers to, as bytes of a region."""
+        """The bytes of a region to which an SGE refers."""
         address, length = int(piece["addr"], 16), piece["length"]
         for region, (begins, size) in self.regions.items():
             if begins <= address and address + length <= begins + size:
@@ -170,7 +170,7 @@ class Memory:
         return f"{length} bytes"
 
     def names(self, request: dict[str, Any]) -> str:
-        """What a work request refers to."""
+        """The bytes to which a work request refers."""
         return " and ".join(map(self.name, request.get("sge", []))) or "no bytes"
 
 
@@ -181,7 +181,7 @@ def registered(call: Call, memory: Memory) -> str:
 
 
 def posted(call: Call, memory: Memory) -> str:
-    """The work requests."""
+    """The work requests that a call posts."""
     told = []
     for request in call.args.get("wr", call.args.get("recv_wr", [])):
         if "opcode" in request:
@@ -228,7 +228,7 @@ def ready(call: Call, _: Memory) -> str:
 
 
 def made(call: Call, _: Memory) -> str:
-    """The object that there is now."""
+    """The object that a call has made."""
     for name in ("qp", "id"):
         if f"{name}_pointer" in call.args or name in RESULT_OF.get(call.name, ()):
             return str(call.args[name])
@@ -252,14 +252,14 @@ FOUND: dict[str, Callable[[Call, Memory], str]] = {
 
 
 def found(call: Call, memory: Memory) -> str:
-    """What a call came to. Keeps account of regions and receives."""
+    """Describes the outcome of a call. Keeps account of regions and receives."""
     if call.error:
         return "nothing" if call.error == "EAGAIN" and "_get_" in call.name else f"**{call.error}**"
     return "does not return" if call.unfinished else FOUND.get(name_of(call), made)(call, memory)
 
 
 def name_of(call: Call) -> str:
-    """As a program writes it."""
+    """The name of a call, as a program writes it."""
     return call.name.removesuffix("_iova2")
 
 
@@ -281,7 +281,7 @@ def span(ns: int) -> str:
 
 
 def play(scene: Scene, stage: str, seed: int, picture: str = "") -> tuple[Run, list[records.Trace]]:
-    """A run of it, and what verbs-trace has written of each program; also drawn, if a file for that is named."""
+    """A run of the scene, and what verbs-trace has written of each program; also draws it, if `picture` names a file."""
     where = folder(stage)
     sides = [("server", scene.server), *(("client", client) for client in scene.clients)]
     programs = [told if "/" in told else f"{where}/{side} -a {ADDRESS} {told}" for side, told in sides]
@@ -303,7 +303,8 @@ def play(scene: Scene, stage: str, seed: int, picture: str = "") -> tuple[Run, l
 
 
 def traces_in(err: str) -> list[str]:
-    """What each program's verbs-trace has written there, in the order in which they began. A file of its own, by the length of its path, would change the run."""
+    """The output of each program's verbs-trace, in the order in which the programs began. With files of theirs,
+    the length of the paths would change the run."""
     traces: dict[int, list[str]] = {}
     for line in err.splitlines(True):
         if line.startswith("{"):
@@ -335,7 +336,7 @@ def of_process(trace: records.Trace, side: str) -> Iterator[Row]:
 
 
 def within(rows: list[Row], scene: Scene) -> tuple[list[Row], list[Row], list[Row]]:
-    """Those before the scene, of it, and after it; if it does not begin or end, none is of it."""
+    """The rows before the scene, in it, and after it; if the scene does not begin or end, no row is in it."""
     first = next((at for at, row in enumerate(rows) if re.search(scene.begins, row.text)), len(rows))
     ends = [at for at, row in enumerate(rows) if at > first and re.search(scene.ends, row.text)]
     if not ends:
@@ -345,7 +346,7 @@ def within(rows: list[Row], scene: Scene) -> tuple[list[Row], list[Row], list[Ro
 
 
 def matters(row: Row, scene: Scene) -> bool:
-    """Returns whether the scene shows it."""
+    """Returns whether the scene shows the row."""
     if re.search(scene.skip, row.text):
         return False
     woken = row.slept < BRIEF_NS and row.found.endswith("readable")
@@ -353,7 +354,7 @@ def matters(row: Row, scene: Scene) -> bool:
 
 
 def folded(rows: list[Row]) -> Iterator[Row]:
-    """With what comes again and again told once."""
+    """The rows, with those that come again and again told once."""
     at = 0
     while at < len(rows):
         yield rows[at]
@@ -372,7 +373,7 @@ def folded(rows: list[Row]) -> Iterator[Row]:
 
 
 def summed(rows: list[Row]) -> Iterator[Row]:
-    """What each side calls before or after a scene."""
+    """Sums up the calls of each side before or after a scene."""
     for side in dict.fromkeys(row.side for row in rows):
         names = [row.call.partition("(")[0] for row in rows if row.side == side and row.found != "waits"]
         if names:
@@ -386,17 +387,17 @@ class Told:
     scene: Scene
     command: str
     rows: list[Row]
-    ends: list[str]  # what came of the programs, and what they said
+    ends: list[str]  # the end of each program, and its messages
 
 
 def command_of(scene: Scene, run: Run) -> str:
-    """What repeats the run in bash."""
+    """The command that repeats the run in bash."""
     command = run.command.replace(TRACE, "verbs-trace")
     return re.sub(r"--steps \S+", f"--steps <(printf '{'%s'.join(scene.steps)}')".replace("%s", "\\\\n"), command)
 
 
 def answered(scene: Scene) -> list[str]:
-    """What the probe says, with the command that asks it."""
+    """The answer of the probe, with the command that asks it."""
     if not scene.asks:
         return []
     run = verbs_sim.simulate([["build/tests/probe", ADDRESS, scene.asks]], *DEVICES[scene.device], "--leaks", "ignore")
@@ -404,7 +405,7 @@ def answered(scene: Scene) -> list[str]:
 
 
 def tell(scene: Scene, stage: str, picture: str = "") -> Told:
-    """Plays it, with the first seed with which it shows what it has to. Raises LookupError."""
+    """Plays a scene, with the first seed with which it shows what it has to. Raises LookupError."""
     clients = ["client"] if len(scene.clients) == 1 else [f"client {number}" for number in range(1, len(scene.clients) + 1)]
     sides = ["server", *clients]
     for seed in SEEDS:
@@ -426,7 +427,7 @@ def tell(scene: Scene, stage: str, picture: str = "") -> Told:
 
 
 def moments(rows: list[Row]) -> Iterator[str]:
-    """When each row begins; soon after one that is told in milliseconds or seconds, how much later."""
+    """The time when each row begins; soon after a row that is told in milliseconds or seconds, the time since then."""
     last = 0
     for row in rows:
         if not row.call:
@@ -439,12 +440,12 @@ def moments(rows: list[Row]) -> Iterator[str]:
 
 
 def who(row: Row) -> str:
-    """Which side, and which of its threads."""
+    """The side of a row, and its thread, if it has several."""
     return f"{row.side}, {row.thread}".removesuffix(", ")
 
 
 def text_of(told: Told) -> str:
-    """For a terminal."""
+    """The scene as text for a terminal."""
     lines = []
     for moment, row in zip(moments(told.rows), told.rows):
         place = f"{row.place.function}, {row.place}" if row.place else ""
@@ -457,7 +458,7 @@ def text_of(told: Told) -> str:
 
 
 def markdown_of(told: Told) -> str:
-    """For a page."""
+    """The scene in Markdown, for a page."""
     device = "" if told.scene.device == "RoCE" else f" ({told.scene.device})"
     lines = []
     for moment, row in zip(moments(told.rows), told.rows):
@@ -470,7 +471,7 @@ def markdown_of(told: Told) -> str:
 
 @cache
 def versions() -> str:
-    """Of what a run depends on, beside the tree: with others the times differ, and perhaps the order of rows."""
+    """The versions of what a run depends on, beside the tree: with others the times differ, and perhaps the order of rows."""
     library = next(Path("/usr/lib").glob("*/librdmacm.so.1")).resolve().name
     compiler = subprocess.run(["cc", "-dumpfullversion"], capture_output=True, text=True, check=True, timeout=60).stdout.strip()
     return f"Written with {library} and cc {compiler}.\n"
@@ -485,7 +486,7 @@ def page(stage: str, about: str, scenes: list[Scene]) -> str:
 
 
 def table() -> tuple[dict[str, str], dict[str, list[Scene]]]:
-    """What is said about each stage, and its scenes."""
+    """The text about each stage, and its scenes."""
     read = tomllib.loads(TABLE.read_text())
     stages: dict[str, list[Scene]] = {stage: [] for stage in read["about"]}
     for row in read["scene"]:

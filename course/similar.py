@@ -22,7 +22,7 @@ from .hand_ins import Refused, hand_ins, student
 from .reasons import printable
 
 GRAM = 12  # tokens that are compared at once
-WINDOW = 6  # of so many successive grams at least one is kept: an equal run of GRAM + WINDOW - 1 tokens is always found
+WINDOW = 6  # at least one of so many successive grams is kept, so an equal run of GRAM + WINDOW - 1 tokens is always found
 LEAST_PERCENT = 60
 FEWEST = 5  # kept grams of a file: a shorter solution leaves no choice, and is compared with nothing
 OURS = "the project's own solution"
@@ -50,8 +50,8 @@ class Pair:
 
     one: Print
     other: Print
-    shared: set[int]  # grams
-    percent: int  # that they are of the kept grams of the file which has fewer
+    shared: set[int]  # grams that both files have
+    percent: int  # the share of these in the kept grams of the file that has fewer
 
     def __str__(self) -> str:
         of = [f"{printable(each.name)} {lines(each, self.shared)}" for each in (self.one, self.other)]
@@ -89,7 +89,7 @@ def every_gram(source: str) -> list[tuple[int, tuple[int, int]]]:
 
 
 def fingerprint(name: str, source: str, given: str) -> Print:
-    """Of each window, the smallest gram, and of several the last: but none that the starting file has."""
+    """Keeps the smallest gram of each window, the last one if several are the smallest, but none that the starting file has."""
     every, known = every_gram(source), {gram for gram, _ in every_gram(given)}
     windows = [range(first, first + WINDOW) for first in range(len(every) - WINDOW + 1)]
     kept: dict[int, list[tuple[int, int]]] = {}

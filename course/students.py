@@ -16,7 +16,7 @@ from pathlib import Path
 from tools.folders import TOP, files
 
 PRIVATE = (
-    "course/slides/*-notes.md",  # what is said, with the answers
+    "course/slides/*-notes.md",  # the text of the lecture, with the answers
     "course/written-test*.md",
     "course/tests/exercises/solutions.py",
     "course/tests/exercises/dishonest.py",

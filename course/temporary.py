@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What a grader has only for a time: folders with copies of a submission, and processes. They end with it.
+"""Folders with copies of a submission, and processes, that a grader has only for a time. They end with the grader.
 
 Place: used by grade.py and grade_all.py. Contract: a signal that ends the grader first removes both. If SIGKILL ends it,
 the kernel ends its processes, and the next grader removes its folders.
@@ -23,7 +23,7 @@ from .exercises import TOP
 SCRATCH = TOP / "build/grading"
 GRACE_S = 20  # seconds that the lab needs to end its machine
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-_running: set[subprocess.Popen[str]] = set()  # by all threads
+_running: set[subprocess.Popen[str]] = set()  # commands that any thread is running
 _stopped = threading.Event()
 
 

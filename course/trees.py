@@ -17,7 +17,7 @@ MAKEFILE = """# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 # Builds the client and the server{purpose}.
 CC ?= cc
 CFLAGS ?= -O2 -g
-# What shows the verbs, with -t; `make verbs-trace` in the project's directory builds it.
+# This library shows the verbs, with -t; `make verbs-trace` in the project's directory builds it.
 VERBS_TRACE = {tool}
 FLAGS = -std=c11 -D_GNU_SOURCE -I. -DOUR_VERBS_TRACE='"$(VERBS_TRACE)"' \\
 	-Wall -Wextra -Wshadow $(CFLAGS)

@@ -14,9 +14,9 @@ from .reasons import Result, ended
 
 @dataclass(frozen=True)
 class Variant:
-    """What differs in an exercise."""
+    """The part of an exercise that differs."""
 
-    numbers: dict[str, tuple[int, ...]]  # to choose from: arguments of the function in checks.py
+    numbers: dict[str, tuple[int, ...]]  # values to choose from: arguments of the function in checks.py
     task: str
 
 
@@ -44,7 +44,7 @@ def of(exercise: str, student: str) -> dict[str, int]:
 
 
 def task(exercise: str, student: str) -> str:
-    """What a student's sheet says beside the task, or nothing."""
+    """The text of a student's sheet beside the task, or nothing."""
     numbers = of(exercise, student)
     return f"\n## For {student} alone\n\n{VARIANTS[exercise].task.format(**numbers)}\n" if numbers else ""
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What the kernel saw of a submission, whatever its own trace says.
+"""Records what the kernel sees of a submission, whatever the submission's own trace says.
 
 Place: used by run_cases.py, as root in the lab's guest. Contract: probes (kprobes) record when a verb enters the kernel
 and when soft-RoCE has carried out a work request. What our partners did is left out.
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 TRACING = Path("/sys/kernel/debug/tracing")
-# Of a send work request the offsets are those of struct rxe_send_wqe in <rdma/rdma_user_rxe.h>, which does not change.
+# The offsets in a send work request are those of struct rxe_send_wqe in <rdma/rdma_user_rxe.h>, which does not change.
 PROBES = """
 p:seen/post rdma_rxe:rxe_post_send qp=$arg1:x64
 p:seen/sent rdma_rxe:do_complete qp=$arg1:x64 opcode=+12($arg2):u32 flags=+16($arg2):u32 imm=+20($arg2):u32 length=+184($arg2):u32 pieces=+196($arg2):u32 first=+216($arg2):u32 key=+220($arg2):u32 other=+236($arg2):u32
@@ -67,12 +67,12 @@ def work_request(numbers: dict[str, int]) -> dict[str, Any]:
 
 
 def seen(text: str, partners: Container[int]) -> dict[str, Any]:
-    """What was seen of all processes but the partners: the work requests that soft-RoCE has carried out, in order; the
-    limits that an SRQ was given; and how often a call succeeded, or the peer refused it, which soft-iWARP returns at once;
-    found no event (get_cq_event_empty); and how often an SRQ's limit was reached."""
+    """The record of all processes but the partners: the work requests that soft-RoCE has carried out, in order; the
+    limits that an SRQ was given; how often a call succeeded, or the peer refused it, which soft-iWARP returns at once;
+    how often it found no event (get_cq_event_empty); and how often an SRQ's limit was reached."""
     own = [(name, numbers) for pid, name, numbers in events(text) if pid not in partners]
     of_partners = {numbers["qp"] for pid, name, numbers in events(text) if name == "post" and pid in partners}
-    queue_pairs = {numbers["qp"] for name, numbers in own if name == "post"} - of_partners  # the CM's is of both
+    queue_pairs = {numbers["qp"] for name, numbers in own if name == "post"} - of_partners  # the CM's own is in both sets
     sent = [numbers for _, name, numbers in events(text) if name == "sent"]
     found: dict[str, Any] = {
         "sends": [work_request(numbers) for numbers in sent if numbers["qp"] in queue_pairs],
@@ -87,7 +87,7 @@ def seen(text: str, partners: Container[int]) -> dict[str, Any]:
 
 
 def now(partners: Container[int]) -> dict[str, Any]:
-    """The same, of what the kernel has seen so far: nothing, if there were so many events that some are lost."""
+    """The record of `seen` for the time since `forget`; empty, if there were so many events that some are lost."""
     stats = [path.read_text() for path in TRACING.glob("per_cpu/cpu*/stats")]
     whole = all(re.search(r"^overrun: 0$", text, re.MULTILINE) for text in stats)
     return seen((TRACING / "trace").read_text(errors="replace") if whole else "", partners)

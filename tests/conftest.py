@@ -2,7 +2,7 @@
 """All tests: which are run, by whom, and what is said at the end.
 
     tests/run                                          # as make check does: a call for each place
-    python3 -m pytest tests/sim -k ping-sr-3-RoCE   # some of them
+    python3 -m pytest tests/sim -k ping-sr-3-RoCE   # some of the tests
 
 Contract: tests of `drivers` and `live` run in guests of the lab, which are xdist's workers and end with it, or with RDMA_ADDR on
 this machine; all others run here. A test of one process is a function; of a program that has rows of its own, see rows.py.
@@ -33,7 +33,7 @@ from live import simulated  # noqa: E402
 from live import watched  # noqa: E402
 from tools.place import IN_GUEST, ON_DEVICE  # noqa: E402
 
-PYTHON = "/usr/bin/python3"  # Debian's: it has Debian's pytest, also in the guest
+PYTHON = "/usr/bin/python3"  # Debian's Python: it has Debian's pytest, also in the guest
 # Where tests run: those that need the machine for themselves and boot guests of their own; those in guests or on a
 # device; those that would slow these down, with a guest each; and all others.
 ALONE, DRIVERS, LAST, HERE = "alone", "drivers", "last", "here"
@@ -83,7 +83,7 @@ def pytest_report_header(config: pytest.Config) -> str:
 
 @pytest.hookimpl(tryfirst=True)  # type: ignore[misc]
 def pytest_configure(config: pytest.Config) -> None:
-    """Marks. A test that is named is run, long or not."""
+    """Gives tests their marks. A test that is named is run, long or not."""
     config.addinivalue_line("markers", "long: only make check-long runs it")
     config.addinivalue_line("markers", "by_name: run only by name: it takes hours, needs other libraries, or the kernel may not survive it")
     if any("::" in arg for arg in config.args) and config.option.markexpr == BRIEF:

@@ -17,8 +17,8 @@
 #include "course/mine/mine.h"
 
 #define PORT      "12322"
-#define LIMIT_S   60  /* for each case */
-#define QUIET_MS  300 /* how long one side is watched, or left alone */
+#define LIMIT_S   60  /* seconds for each case */
+#define QUIET_MS  300 /* the time that one side is watched, or left alone */
 #define MEMORY    (3 * MINE_LONGEST + 100)
 #define WORKS(x)  must((x) == 0, #x " == 0")
 #define IS(x, to) must((x) == (to), #x " == " #to)
@@ -32,7 +32,7 @@ struct side {
 
 static uint8_t memory[MEMORY], data[MINE_LONGEST], expected[MINE_LONGEST];
 static uint32_t count, buffers; /* drawn for each case */
-static uint32_t variant;        /* 0: none */
+static uint32_t variant;        /* the VARIANT; 0: none */
 static const char *address, *role;
 static unsigned int cq_events;
 
@@ -85,7 +85,7 @@ static void send_number(struct side *side, uint32_t message)
 {
 	fill(data, length_of(message), message);
 	WORKS(mine_send(side->mine, data, length_of(message)));
-	memset(data, 0xff, sizeof(data)); /* it is ours again */
+	memset(data, 0xff, sizeof(data)); /* the buffer is ours again */
 }
 
 static void recv_number(struct side *side, uint32_t message)
@@ -166,9 +166,9 @@ static void be_left(struct side *side)
 {
 	uint32_t i, length;
 
-	hear(side); /* everything is sent */
+	hear(side); /* everything has been sent */
 	tell(side);
-	poll(NULL, 0, QUIET_MS); /* time to leave */
+	poll(NULL, 0, QUIET_MS); /* the other side has time to leave */
 	for (i = 0; i < buffers; i++)
 		recv_number(side, i);
 	IS(mine_recv(side->mine, data, &length), ECONNRESET);
@@ -285,7 +285,7 @@ enum {
 	FIELDS
 };
 
-/* Where each field of what a side says begins, in this variant: see mine.h. */
+/* Finds where each field of what a side says begins, in this variant: see mine.h. */
 static void place(uint32_t *at, bool print)
 {
 	static const char *const names[] = { "buffers", "address", "length", "rkey" };

@@ -18,17 +18,17 @@
 #define MINE_MOST    1024 /* buffers of a side, at most */
 
 struct mine;          /* a connection: yours to define */
-struct mine_listener; /* likewise */
+struct mine_listener; /* yours to define, likewise */
 
 /* Settings of one side of a connection. The same structure may serve many connections. */
 struct mine_options {
 	uint32_t buffers; /* messages that the peer may send before one is taken: 1 to MINE_MOST */
 	bool sleep;       /* part 4: wait asleep; else poll */
 	void *memory;     /* part 6: what the peer may get and put, or NULL */
-	uint64_t length;  /* of it, in bytes */
+	uint64_t length;  /* bytes of `memory` */
 };
 
-/* Part 1. Listens; `address` NULL: on every device. Port 0 is not allowed. */
+/* Part 1. Listens, with `address` NULL on every device. Port 0 is not allowed. */
 int mine_listen(const char *address, const char *port, struct mine_listener **listener);
 void mine_stop_listening(struct mine_listener *listener);
 
@@ -40,7 +40,7 @@ void mine_stop_listening(struct mine_listener *listener);
 int mine_accept(struct mine_listener *listener, const struct mine_options *options,
 		struct mine **mine);
 
-/* Part 1. Connects. ECONNREFUSED: nobody listens there, or the server has refused. */
+/* Part 1. Connects. ECONNREFUSED if nobody listens there, or the server has refused. */
 int mine_connect(const char *address, const char *port, const struct mine_options *options,
 		 struct mine **mine);
 
@@ -68,11 +68,11 @@ int mine_recv(struct mine *mine, void *data, uint32_t *length);
  * order that `make mine-check` prints. Without memory the last three are 0.
  */
 uint32_t mine_peer_buffers(const struct mine *mine);
-uint64_t mine_peer_length(const struct mine *mine); /* of its memory; 0: none */
+uint64_t mine_peer_length(const struct mine *mine); /* bytes of the peer's memory; 0: none */
 
 /*
  * Part 6. Reads from the peer's memory, or writes to it, `offset` bytes from its start, without
- * the peer's program. Waits until it is done. EINVAL: not all of it is inside of that memory;
+ * the peer's program. Waits until it is done. EINVAL if not all of it is inside of that memory:
  * nothing is read or written then, and the connection goes on.
  */
 int mine_get(struct mine *mine, uint64_t offset, void *data, uint32_t length);

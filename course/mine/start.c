@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Where you begin: copy this file, and write mine.h's functions part by part. It links with
+ * Begin here: copy this file, and write mine.h's functions part by part. It links with
  * check.c as it is, and passes nothing.
  */
 #include <errno.h>

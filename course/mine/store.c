@@ -19,7 +19,7 @@
 
 #define PORT  "12323"
 #define SLOTS 1024
-#define WORDS 125 /* of a value: it is a thousand bytes long */
+#define WORDS 125 /* words of a value, which is a thousand bytes long */
 
 /* The number is odd while the value changes. The sum is over number and value. */
 struct slot {
@@ -98,7 +98,7 @@ static int serve(const char *address)
 	if (ret)
 		return fail("mine_accept", ret);
 	pthread_create(&thread, NULL, keep_changing, NULL);
-	ret = mine_recv(mine, data, &length); /* until the client leaves */
+	ret = mine_recv(mine, data, &length); /* this waits until the client leaves */
 	mine_close(mine);
 	mine_stop_listening(listener);
 	for (key = SLOTS / 2; key < SLOTS; key++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * A server's part for the exercise "verify": of the message number CORRUPT_MESSAGE, the byte at
- * CORRUPT_BYTE is changed before it is sent back, or without CORRUPT_BYTE the last one is left out.
+ * A server's part for the exercise "verify": in the message number CORRUPT_MESSAGE, it changes the
+ * byte at CORRUPT_BYTE before it sends it back, or without CORRUPT_BYTE leaves out the last byte.
  * Linked with --wrap=our_post_send.
  */
 #include <stdlib.h>

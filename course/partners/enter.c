@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #define WORLD    "VERBS_SIM_WORLD"
-#define WORLD_FD 100 /* which the program leaves alone */
+#define WORLD_FD 100 /* the program leaves this descriptor alone */
 
 static int fail(const char *what)
 {

@@ -21,7 +21,7 @@ enum question {
 	MAX,
 	MEAN,
 	PERCENTILE
-}; /* as course/judges.py has them */
+}; /* the same numbers as in course/judges.py */
 
 static struct our_histogram histogram, other;
 

@@ -33,7 +33,7 @@ int __wrap_our_return_credits(struct our_control *agent, struct our_blast *blast
 	return ret;
 }
 
-/* There are no more receives than there were. */
+/* There must be no more receives than before the lie. */
 int __wrap_our_post_recv_chain(struct our_control *agent, struct our_blast *blast, uint64_t n)
 {
 	return __real_our_post_recv_chain(agent, blast, n - lie);

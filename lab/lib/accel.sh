@@ -28,7 +28,7 @@ probe_kvm() {
 		-kernel "$entry/kernel/image" -initrd "$dir/initrd" -append "$arch_cmdline quiet panic=-1" \
 		</dev/null >/dev/null 2>&1 &
 	pid=$!
-	disown "$pid"                # else the shell reports its death
+	disown "$pid"                # otherwise the shell reports its death
 	while kill -0 "$pid" 2>/dev/null && ! grep -qs lab-guest-runs "$dir/console"; do
 		sleep 0.1
 	done

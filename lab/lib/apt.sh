@@ -7,13 +7,13 @@
 
 apt_base=(-o APT::Sandbox::User= -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache= -o Acquire::Retries=1
 	-o Acquire::http::Timeout=20 -o Acquire::https::Timeout=20)
-own_arch=''                      # behind the name of a package that runs on this machine, if the guest's is another
+own_arch=''                      # suffix of packages that run on this machine, if the guest has another architecture
 if [ "$foreign" = 1 ]; then
 	own_arch=:$(dpkg --print-architecture)
 	apt_base+=(-o APT::Architecture="$arch_suffix" -o APT::Architectures="$arch_suffix,${own_arch#:}")
 fi
 apt_options=("${apt_base[@]}")
-fresh=0                          # whether the lists that apt_options names were fetched by this run
+fresh=0                          # 1 if this run has fetched the lists that apt_options names
 
 apt_query() { LC_ALL=C apt-cache "${apt_options[@]}" "$@" 2>/dev/null; }
 
@@ -52,7 +52,7 @@ known_kernels() {
 		apt_query madison "${names[@]}" | sed -n 's/^ *linux-image-\([^ ]*\) *| *\([^ ]*\) *|.*/\1 \2/p'
 }
 
-# pick_kernel WHICH: print the line of known_kernels whose release or version is WHICH. If there is none: the newest that
+# pick_kernel WHICH: print the line of known_kernels whose release or version is WHICH. If there is none, print the newest that
 # begins with WHICH, which must not end within a number, and that is no special kernel (real-time, cloud).
 pick_kernel() {
 	awk -v want="$1" '

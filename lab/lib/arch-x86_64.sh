@@ -23,12 +23,12 @@ arch_boot_modules=(virtio_pci virtio_console 9p 9pnet_virtio virtio-rng)
 arch_rdma_modules=(crc32_generic crc32c_generic crc32-pclmul libcrc32c ib_uverbs rdma_ucm rdma_rxe dummy veth virtio_net
 	sch_netem)
 
-# Where the kernel may be in a directory that --kernel names.
+# Places of the kernel in a directory that --kernel names.
 arch_images=(arch/x86/boot/bzImage bzImage vmlinuz)
-arch_suffix=amd64                # Debian's name: how the names of its kernel packages end
+arch_suffix=amd64                # Debian's name, with which the names of its kernel packages end
 arch_console_option=CONFIG_SERIAL_8250_CONSOLE
-arch_kbuild=x86                  # what the kernel's makefiles call it
-arch_cross=x86_64-linux-gnu-     # how the names of cross-compilers begin
+arch_kbuild=x86                  # the architecture's name in the kernel's makefiles
+arch_cross=x86_64-linux-gnu-     # prefix of the names of cross-compilers
 
 # arch_kernel_release VMLINUZ: print the release that it was built as; false if it is no kernel.
 arch_kernel_release() {
@@ -36,7 +36,7 @@ arch_kernel_release() {
 	dd if="$1" bs=1 skip=$(($(byte_field "$1" 526 2) + 512)) count=64 status=none | tr '\0' ' ' | cut -d ' ' -f 1
 }
 
-# arch_kernel_image VMLINUZ OUT: extract the kernel from its self-extracting image: the host does this in 0.5 s, an
+# arch_kernel_image VMLINUZ OUT: extract the kernel from its self-extracting image, because the host does this in 0.5 s, an
 # emulated CPU in 2.5 s. Returns 1 if that is not possible because the compression is unknown or QEMU could not start the
 # result (no PVH entry); 2 if extracting it failed.
 arch_kernel_image() {

@@ -6,7 +6,7 @@
 # made in another directory and then renamed, so it is never incomplete. Its file `manifest` has a sha256 of each file.
 # This file finds and checks entries, lib/fetch makes them, and lib/which.sh chooses the entry for --kernel.
 
-siw_patched=3                     # which patches the module has
+siw_patched=3                     # version of the patches that the module has
 
 # part_ok DIR: true if the part is there and undamaged. Files are hashed again only if their size or time has changed.
 part_ok() {
@@ -34,7 +34,7 @@ siw_ok() {
 	part_ok "$1/siw" && [ "$(cat "$1/siw/mended" 2>/dev/null)" = "$siw_patched" ]
 }
 
-# entry_ready NAME WANT_SIW
+# entry_ready NAME WANT_SIW: true if the entry has the kernel, and with WANT_SIW 1 the soft-iWARP module, undamaged.
 entry_ready() {
 	[ -n "$1" ] && part_ok "$cache/kernels/$1/kernel" && { [ "$2" = 0 ] || siw_ok "$cache/kernels/$1"; }
 }

@@ -68,7 +68,7 @@ look_for_newer() {
 	fi
 }
 
-# obtain_path: from a .deb or a directory. The name of its entry depends on the state of its files.
+# obtain_path: fill the entry from a .deb or a directory. The name of its entry depends on the state of its files.
 obtain_path() {
 	local dir=$kernel_which
 	if [ "$kernel_kind" = deb ]; then

@@ -117,7 +117,7 @@ plain_option() {
 	--no-prefix) prefixed=0 ;;
 	--list) listing=1 ;;
 	--fetch) fetching=1 ;;
-	--terminal) tty=1 ;;             # lab/shell's own
+	--terminal) tty=1 ;;             # lab/shell uses this option
 	-i | --stdin) stdin=1 ;;
 	-q | --quiet) quiet=1 ;;
 	-v | --verbose) verbose=1 ;;

@@ -94,7 +94,7 @@ start_vm() {
 	vm_arguments "$1"
 	setsid setpriv --pdeathsig KILL "$arch_qemu" "${qemu_args[@]}" </dev/null >"$run/$1/qemu.log" 2>&1 &
 	qemu_pid[$1]=$!
-	disown "${qemu_pid[$1]}"     # else the shell reports its death
+	disown "${qemu_pid[$1]}"     # otherwise the shell reports its death
 }
 
 vm_alive() { kill -0 "${qemu_pid[$1]}" 2>/dev/null; }

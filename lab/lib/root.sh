@@ -50,7 +50,7 @@ obtain_root() {
 	rm -rf "$work/debs"
 }
 
-# settle_root DIR: what the packages' own scripts would have done.
+# settle_root DIR: do what the packages' own scripts would have done.
 settle_root() {
 	local name
 	for name in passwd group; do

@@ -94,8 +94,8 @@ patch_accept() {
 	sed -i "$function s/^\(\t*\)$call\$/\1do\n\1\t$call\n\1while (cep->state == SIW_EPSTATE_LISTENING \&\& $waits);/" "$1"
 }
 
-# build_siw BUILD SOURCE: without BTF, which needs another tool and is used only to trace kernels; and with this host's
-# compiler, even if it is older than the kernel's.
+# build_siw BUILD SOURCE: build the module without BTF, which needs another tool and is used only to trace kernels; and with
+# this host's compiler, even if it is older than the kernel's.
 build_siw() {
 	local cc cross='' without=(CONFIG_DEBUG_INFO_BTF_MODULES=)
 	[ "$foreign" = 0 ] || cross=$arch_cross
@@ -128,7 +128,7 @@ publish_siw() {
 	publish siw
 }
 
-# siw_from_debian: false if something could not be downloaded.
+# siw_from_debian: build it from Debian's source. False if something could not be downloaded.
 siw_from_debian() {
 	local packages tarball source build=$work/root/usr/src/linux-headers-$kernel_release
 	mapfile -t packages < <(siw_packages)
@@ -144,7 +144,7 @@ siw_from_debian() {
 	publish_siw "$source/siw.ko" "siw built from Debian's source"
 }
 
-siw_from_tree() {                # siw_from_tree TREE: from a copy of its source, so that nothing is written there
+siw_from_tree() {                # siw_from_tree TREE: build from a copy of its source, so that nothing is written there
 	siw_source "$1" || return 1
 	cp -r "$REPLY" "$work/siw-source"
 	find "$work/siw-source" ! -name '*.[ch]' ! -name Makefile ! -name Kconfig -type f -delete

@@ -56,8 +56,8 @@ checksum() { sha256sum | cut -c 1-12; }
 # read_index FILE: read from the index about a question:
 #   index_which    as it was asked        index_entry   the entry that answers it
 #   index_before   the entry before that  index_via     the file of sources that was used, if not the host's
-#   index_sources  what --sources said
-#   index_files    files that the entry was made from, index_stamp their state then; of packages there are none
+#   index_sources  the value of --sources
+#   index_files    files that the entry was made from, index_stamp their state then; none for packages
 read_index() {
 	local word rest
 	index_which='' index_sources='' index_entry='' index_before='' index_via='' index_stamp='' index_files=()

@@ -32,7 +32,7 @@ def results(rounds: int = 5, noise: tuple[float, ...] = NOISE) -> Results:
 
 
 def carried(made: Results, load: int, rate: float, way: str = "ping-sr-3") -> Results:
-    """The same, if a way reaches only `rate` of a load."""
+    """The same results, if a way reaches only `rate` of a load."""
     for one in made.samples:
         if one.point == Point(way, load):
             one.figures["rate"] = rate

@@ -14,7 +14,7 @@ from bench.comparison.words import Figure, best, two
 
 
 class Words(unittest.TestCase):
-    """Figures as words."""
+    """Tests of figures as words."""
 
     def test_two_digits(self) -> None:
         for value, text in ((0, "0"), (0.672, "0.67"), (1.98, "2.0"), (9.96, "10"), (29.3, "29"), (348, "350"), (4321, "4,300")):
@@ -99,7 +99,7 @@ class Waits(unittest.TestCase):
 
     def test_a_disturbed_machine_is_noticed_by_what_no_program_carried(self) -> None:
         made = carried(results(), 1000, 700.0)
-        self.assertEqual(clauses.disturbed(made, "RoCE"), "")  # polling still carried it
+        self.assertEqual(clauses.disturbed(made, "RoCE"), "")  # here polling still carried the load
         note = clauses.disturbed(carried(made, 1000, 900.0, "ping-sr-2"), "RoCE")
         self.assertIn("of 1,000 messages a second no program carried all (polls 900, sleeps 700)", note)
 
@@ -112,7 +112,7 @@ class Waits(unittest.TestCase):
 
 
 def together(dear: int, carry: float = 8000.0) -> Results:
-    """One connection that polls takes 2 CPUs. Four that sleep take 1.5 below the load `dear`, 2.2 from there on."""
+    """Results in which one connection that polls takes 2 CPUs. Four that sleep take 1.5 below the load `dear`, 2.2 from there on."""
     made = Results(environment={"cpus": 2})
     for number in range(1, 4):
         for point in GROUPS["together"]:

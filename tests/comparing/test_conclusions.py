@@ -13,7 +13,7 @@ from bench.comparison.plan import Point
 
 
 class Statistics(unittest.TestCase):
-    """Medians and their intervals."""
+    """Tests of medians and their intervals."""
 
     def test_an_interval_has_its_median_in_it(self) -> None:
         one = statistics.bootstrap([1, 2, 3, 4, 100])
@@ -58,7 +58,7 @@ class Statistics(unittest.TestCase):
 
 
 class Words(unittest.TestCase):
-    """The sentences of the report."""
+    """Tests of the sentences of the report."""
 
     def test_break_even_is_where_both_cost_the_same(self) -> None:
         even = conclusions.break_even(results(), "RoCE")
@@ -112,7 +112,7 @@ class Words(unittest.TestCase):
 
 
 class Agreement(unittest.TestCase):
-    """Two runs of the same."""
+    """Tests with two runs of the same program."""
 
     def test_the_same_agrees(self) -> None:
         found = agreement.compare(results(), results(noise=(1.01, 0.99, 1.0)))
@@ -144,7 +144,7 @@ class Agreement(unittest.TestCase):
 
 
 class Limits(unittest.TestCase):
-    """--fail-if."""
+    """Tests of the option --fail-if."""
 
     def kind(self, text: str, noise: tuple[float, ...] = (0.99, 1.0, 1.01)) -> str:
         return limits.check(results(noise=noise), limits.parse(text), "RoCE").kind

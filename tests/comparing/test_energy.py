@@ -39,7 +39,7 @@ def test_each_package_counts_once_and_starts_again_at_0(tmp_path: Path) -> None:
     found, said = energy.packages(tmp_path)
     assert said == "intel-rapl:0, intel-rapl:1"
     first = found.read()
-    two_packages(tmp_path, 10_001_000, 2_000_000)  # 10 J, and 3 + 2 J
+    two_packages(tmp_path, 10_001_000, 2_000_000)  # the counters rose by 10 J, and 3 + 2 J
     last = found.read()
     assert last.clock_ns > first.clock_ns
     assert found.watts(energy.Reading(0, first.energy_uj), energy.Reading(2_000_000_000, last.energy_uj)) == 7.5

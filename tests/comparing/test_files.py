@@ -35,7 +35,7 @@ class Balance(HTMLParser):
             self.open.append(tag)
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Closed at once."""
+        """Does nothing, because such a tag is closed at once."""
 
     def handle_endtag(self, tag: str) -> None:
         if not self.open or self.open.pop() != tag:
@@ -46,7 +46,7 @@ class Balance(HTMLParser):
 
 
 class Folder(unittest.TestCase):
-    """Each test has one."""
+    """Gives each test a folder."""
 
     def setUp(self) -> None:
         self.folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
@@ -62,7 +62,7 @@ class Folder(unittest.TestCase):
 
 
 class Store(Folder):
-    """Results in files."""
+    """Tests of results in files."""
 
     def test_what_is_written_is_read(self) -> None:
         file = self.folder / "results.json"
@@ -133,7 +133,7 @@ class Store(Folder):
 
 
 class Page(Folder):
-    """The report."""
+    """Tests of the report."""
 
     def test_it_stands_alone_and_is_whole(self) -> None:
         text = page.page([results()])

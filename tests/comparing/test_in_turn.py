@@ -25,7 +25,7 @@ echo "$3 messages of $4 bytes, there and back in 30.0 us each"
 
 
 class InTurn(unittest.TestCase):
-    """The command, as it is called."""
+    """Returns the command, as it is called."""
 
     def setUp(self) -> None:
         scratch = tempfile.TemporaryDirectory()

@@ -19,12 +19,12 @@ pytestmark = pytest.mark.long
 
 TOP = Path(__file__).resolve().parent.parent.parent
 LAUNCHER = TOP / "tests/comparing/fake_launcher"
-LIMIT = 120  # seconds, for a run
+LIMIT = 120  # seconds that a run may take
 PROGRAMS = ("ping-sr-2", "ping-sr-3")
 
 
 class Launched(unittest.TestCase):
-    """Each test has a folder, and what the launcher reads."""
+    """Gives each test a folder with what the launcher reads."""
 
     def setUp(self) -> None:
         self.folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
@@ -35,7 +35,7 @@ class Launched(unittest.TestCase):
             self.assertTrue(os.access(TOP / program / "client", os.X_OK), "build first: make all")
 
     def run_it(self, command: list[str]) -> subprocess.CompletedProcess[str]:
-        """To its end."""
+        """Runs a command to its end."""
         return subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, env=self.environment, check=False)
 
 
@@ -47,7 +47,7 @@ class Compare(Launched):
         return self.run_it([sys.executable, "-B", str(TOP / "bench" / program), "--folder", str(self.out), *options])
 
     def compare(self, *options: str) -> subprocess.CompletedProcess[str]:
-        """A short comparison."""
+        """Runs a short comparison."""
         chosen = [word for program in PROGRAMS for word in ("--only", program)]
         launch = ["--server-launch", f"{LAUNCHER} n1", "--client-launch", f"{LAUNCHER} n2"]
         return self.bench("compare", "--only", "round-trip", *chosen, *launch, "--minutes", "0.2", *options)
@@ -66,17 +66,17 @@ class Compare(Launched):
     def test_a_host_that_dies_in_mid_run(self) -> None:
         (self.state / "dies-n2").write_text("3\n")
         ended = self.compare()
-        self.assertEqual(ended.returncode, 0, ended.stderr)  # something was measured
+        self.assertEqual(ended.returncode, 0, ended.stderr)  # the launcher has measured something
         self.assertIn("FAILED: ping-sr-3 on RDMA: client0 failed (255): ssh: connect to host n2 port 22: No route", ended.stderr)
         self.assertEqual(len(self.results()["samples"]), 3)
-        self.assertEqual(len(self.results()["failures"]), 6)  # three of each, then it is given up
+        self.assertEqual(len(self.results()["failures"]), 6)  # three runs of each, then it is given up
         self.assertIn("No route to host", (self.out / "index.html").read_text())
 
     def test_a_launcher_that_fails_once(self) -> None:
         for host, name in (("n1", "server"), ("n2", "client0")):
             (self.state / f"drops-{host}").write_text("2\n")
             ended = self.compare()
-            self.assertEqual(ended.returncode, 0, ended.stderr)  # something was measured
+            self.assertEqual(ended.returncode, 0, ended.stderr)  # the launcher has measured something
             (failure,) = self.results()["failures"]
             self.assertIn(f"{name} failed (255): Connection to {host} closed by remote host.", failure["why"])
             self.assertGreater(len(self.results()["samples"]), 4)

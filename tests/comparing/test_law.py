@@ -53,7 +53,7 @@ class Predictions(unittest.TestCase):
         self.cost(self.law.sleeping(100), 600 + 200 + 25, 350 + 150 + 25, 100)
 
     def test_near_what_it_carries_nobody_waits_for_a_timer(self) -> None:
-        # in the middle between periods of 300 us (400 / 2, 300 / 2) and 1000 us (350, 200)
+        # the gap is in the middle between periods of 300 us (400 / 2, 300 / 2) and 1000 us (350, 200)
         gap = (300 * 1000) ** 0.5
         self.assertAlmostEqual(law.between(known().busy, gap), 275)
         self.assertAlmostEqual(law.between(known().reached, gap), 175)
@@ -92,7 +92,7 @@ class Predictions(unittest.TestCase):
         self.assertLess(found.sleeping(0.9 * load).cpu_us, 2e6 / (0.9 * load))
 
     def test_best_budget(self) -> None:
-        self.assertEqual(self.law.best_budget(), 200)  # half of 400: more than (300 + 30) / 2
+        self.assertEqual(self.law.best_budget(), 200)  # half of 400 is more than (300 + 30) / 2
         self.assertEqual(law.Law(known(300)).best_budget(), 165)
 
     def test_each_way_of_the_ladder(self) -> None:
@@ -120,7 +120,7 @@ class BesideMeasurements(unittest.TestCase):
         self.assertAlmostEqual(errors[Point("ping-sr-3", 100), "CPU"], 825 / 400 - 1, places=6)
         self.assertAlmostEqual(errors[Point("ping-sr-3", 100), "round trip"], 525 / 300 - 1, places=6)
         self.assertAlmostEqual(errors[Point("ping-sr-2", 100), "CPU"], 0, places=6)
-        self.assertFalse([point for point, _ in errors if point.load == 1])  # idle
+        self.assertFalse([point for point, _ in errors if point.load == 1])  # there is no error for load 1, which is idle
 
     def test_the_report_shows_them(self) -> None:
         text = page.page([self.results])

@@ -84,7 +84,7 @@ class Bursts(unittest.TestCase):
 
 
 class Spinning(unittest.TestCase):
-    """One thread that never sleeps."""
+    """Tests with one thread that never sleeps."""
 
     def test_never_more_than_one_cpu(self) -> None:
         with child(SPINS) as process:
@@ -103,7 +103,7 @@ class Spinning(unittest.TestCase):
 
 
 class Arithmetic(unittest.TestCase):
-    """Figures that were worked out by hand."""
+    """Tests with figures that were worked out by hand."""
 
     def snapshot(self, clock: float, idle: float, cpu_s: float) -> cpu.Snapshot:
         machine = cpu.Machine(int(clock * 1e9), round(idle / cpu.TICK), 0, 0, 0)
@@ -142,7 +142,7 @@ WRITTEN = """461636060,ns,duration_time,461636060,100.00,0.000,/sec
 
 
 class Counters(unittest.TestCase):
-    """perf."""
+    """Tests of the counters that perf reads."""
 
     def test_what_was_not_counted_is_left_out(self) -> None:
         self.assertEqual(counters.parse(WRITTEN), {"duration_time": 461636060, "cycles": 923272120})
@@ -170,7 +170,7 @@ class Counters(unittest.TestCase):
             found = counters.end(all_children, perf)
             all_children.end_all()
         self.assertEqual(set(found), {"perf_task_clock", "perf_page_faults"})
-        self.assertTrue(0 < found["perf_task_clock"] <= 1010, found)  # milliseconds a second
+        self.assertTrue(0 < found["perf_task_clock"] <= 1010, found)  # milliseconds of CPU time in each second
 
 
 # ---- A processor that saves power -------------------------------------------------------------------------

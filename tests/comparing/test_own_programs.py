@@ -22,7 +22,7 @@ PROGRAM = BENCH / "tcp_ping"
 BATCHES, BATCH = 11, 100_000  # batches of messages in statistics_cost, for each of two figures
 SIZE, LONG = 200, 1 << 24  # bytes: no call moves all of the long one
 DELAYS_US = [1000, 3000, 3000]  # delays of the echo, in turn: most exceed the shortest
-WARM_UP = 100  # messages, without a rate
+WARM_UP = 100  # messages of a run without a rate
 RATE = 50  # messages a second: time for two sleeps in each
 LIMIT_S = 60
 WITHIN = 127 / 128  # the histogram keeps a time to one in 128
@@ -33,7 +33,7 @@ class Echo:
     """Sends back what one client sends, later."""
 
     listener: socket.socket = field(default_factory=lambda: socket.create_server(("127.0.0.1", 0)))
-    arrivals: list[float] = field(default_factory=list)  # in s
+    arrivals: list[float] = field(default_factory=list)  # arrivals of messages, in seconds
 
     def serve(self) -> None:
         """Serves until the client leaves."""
@@ -84,7 +84,7 @@ def test_round_trips(how: str) -> None:
 
 @pytest.mark.parametrize("how", ["poll", "sleep"])
 def test_a_rate(how: str) -> None:
-    """No message comes before its time; a tenth of a second warms up. One that sleeps does so before a message, too."""
+    """No message comes before its time; a tenth of a second warms up. A program that sleeps does so before a message, too."""
     echo = Echo()
     said, switches, began = echo.measure(how, RATE // 2, str(RATE))
     assert said["count"] in (len(echo.arrivals) - RATE // 10, len(echo.arrivals) - RATE // 10 - 1)
@@ -94,7 +94,7 @@ def test_a_rate(how: str) -> None:
 
 @pytest.mark.parametrize("how", ["poll", "sleep"])
 def test_a_server(how: str) -> None:
-    """It sends back whole messages, and ends when its client leaves."""
+    """The server sends back whole messages, and ends when its client leaves."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     message = os.urandom(LONG)

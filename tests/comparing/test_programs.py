@@ -24,7 +24,7 @@ OURS = '{"count": 900, "warm_up": 100, "seconds": 0.5, "bytes_per_second": 2e6, 
 
 
 class Outputs(unittest.TestCase):
-    """Outputs of programs."""
+    """Tests of the outputs of programs."""
 
     def test_half_of_a_round_trip_is_doubled(self) -> None:
         figures = outputs.read("perftest", "ib_send_lat", LATENCY)
@@ -64,7 +64,7 @@ class Outputs(unittest.TestCase):
 
 
 class Children(unittest.TestCase):
-    """Processes."""
+    """Tests of child processes."""
 
     def setUp(self) -> None:
         self.folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
@@ -84,7 +84,7 @@ class Children(unittest.TestCase):
         self.assertEqual(one.status, -signal.SIGTERM)
 
     def test_a_client_that_has_not_begun_is_no_failure(self) -> None:
-        """It has no handler for the signal yet."""
+        """The client has no handler for the signal yet."""
         one = runner.Runner(self.folder, 1.0, 60.0)
         job = runner.Job(ways.WAYS["ping-sr-3"], place.Link("RoCE", "192.0.2.1", "rxe0"), 0, 64)
         with self.assertRaises(runner.TooEarly):
@@ -107,7 +107,7 @@ class Children(unittest.TestCase):
 
 
 class Ways(unittest.TestCase):
-    """Command lines, and what is measured."""
+    """Tests of command lines, and of what is measured."""
 
     WISH = ways.Wish("192.0.2.1", 18515, "rxe0", "1", 1000, 64, 1, 777, 2.0)
 

@@ -16,7 +16,7 @@ from tools.place import IN_GUEST
 
 pytestmark = pytest.mark.skipif(not IN_GUEST, reason="it breaks what it tests: only in a guest of the lab")
 PROGRAM = "tools/devices/devices"
-LIMIT = 60  # seconds, for any command
+LIMIT = 60  # seconds that any command may take
 PORT = "20999"
 ROCE = os.environ.get("LAB_ROCE_ADDR", "")
 IWARP = os.environ.get("LAB_IWARP_ADDR", "")
@@ -40,7 +40,7 @@ def run(*words: str, status: int | None = 0) -> str:
 
 
 def list_devices() -> Any:
-    """The program's own list."""
+    """Returns the program's own list."""
     return json.loads(run(PROGRAM, "--json"))
 
 
@@ -58,7 +58,7 @@ def field(text: str, name: str) -> str:
 
 
 def test_same_limits() -> None:
-    """Each limit that ibv_devinfo knows by the same name."""
+    """Each limit that ibv_devinfo knows by the same name has the same value."""
     for name, device in list_devices().items():
         text, compared = devinfo(name), 0
         for limit, value in device["limits"].items():
@@ -76,7 +76,7 @@ def test_same_limits() -> None:
 
 
 def test_same_identity() -> None:
-    """GUIDs, firmware and transport."""
+    """GUIDs, firmware and transport are the same."""
     for name, device in list_devices().items():
         text = devinfo(name)
         expect(device["node_guid"] == field(text, "node_guid"), "node GUID")
@@ -143,7 +143,7 @@ def test_same_text() -> None:
 
 
 def test_wrong_usage() -> None:
-    """One line, exit status 2, and nothing on stdout."""
+    """The program prints one line and nothing on stdout, and ends with status 2."""
     for words in (["-x"], ["--check"], ["--check", "no/such"], ["-p", "1"], ["a", "b"], ["-j", "-w"],
                   ["--check", "127.0.0.1", "-p", "0"], ["--check", "127.0.0.1", "more"]):
         done = subprocess.run([PROGRAM, *words], capture_output=True, text=True, timeout=LIMIT, check=False)
@@ -167,7 +167,7 @@ def check(address: str, *before: str) -> tuple[dict[str, str], str, int]:
 
 
 def expect_well(address: str) -> None:
-    """Nothing is wrong, and just what nobody can tell is said to be so."""
+    """Checks that nothing is wrong, and that only what nobody can tell is said to be so."""
     steps, last, status = check(address)
     expect(status == 0 and last.startswith("nothing was found"), f"{steps} {last}")
     unknown = {name for name, text in steps.items() if text.startswith("?")}
@@ -184,7 +184,7 @@ def expect_failure(result: tuple[dict[str, str], str, int], first: str, text: st
 
 
 def test_all_is_well() -> None:
-    """On both transports, this machine's addresses and another's."""
+    """All is well on both transports, for this machine's addresses and another's."""
     for address in (ROCE, IWARP, os.environ["LAB_ROCE_ADDR6"], os.environ["LAB_IWARP_ADDR6"], "192.0.2.77"):
         expect_well(address)
 
@@ -259,7 +259,7 @@ def test_link_down() -> None:
 
 
 def test_not_ours() -> None:
-    """No way there; the loopback device; any address."""
+    """These addresses are not ours: one without a way there; the loopback device; any address."""
     expect_failure(check("203.0.113.9"), "address", "no way from here", "ip route")
     for address in ("127.0.0.1", "::1"):
         expect_failure(check(address), "address", "loopback", "`devices` lists them")
@@ -301,7 +301,7 @@ def test_gids_as_other_devices_have_them() -> None:
 
 
 def test_port_taken() -> None:
-    """A server listens there."""
+    """A server listens on the address."""
     for address in (ROCE, IWARP):
         with subprocess.Popen(["ping-sr-0/server", "-a", address, "-p", PORT], text=True,
                               stderr=subprocess.PIPE) as server:
@@ -315,7 +315,7 @@ def test_port_taken() -> None:
 
 
 def test_little_memory() -> None:
-    """A limit on locked memory, without the capability to pass it."""
+    """The limit on locked memory holds without the capability to pass it."""
     before = ["setpriv", "--bounding-set=-ipc_lock", "--inh-caps=-ipc_lock", "prlimit", "--memlock=65536:65536"]
     for address in (ROCE, IWARP):
         expect_failure(check(address, *before), "memory", "locked memory is 64 KiB", "ulimit -l")
@@ -372,7 +372,7 @@ def test_no_device_in_this_namespace() -> None:
 
 
 def test_no_permission() -> None:
-    """Nodes that are root's alone."""
+    """The nodes of the device are root's alone."""
     nodes = [*Path("/dev/infiniband").glob("uverbs*"), Path("/dev/infiniband/rdma_cm")]
     modes = {node: node.stat().st_mode & 0o777 for node in nodes}
     nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]

@@ -17,7 +17,7 @@ from tools.place import IN_GUEST
 pytestmark = pytest.mark.skipif(not IN_GUEST, reason="it takes two processors for itself: only in a guest of the lab")
 PROGRAM = Path(__file__).resolve().parents[2] / "build/bench/primitives"
 PAUSES_US = [100, 500, 2000, 7000, 50000]
-STEPS_US = 4_800_000  # together, at least
+STEPS_US = 4_800_000  # the steps together take at least this long
 CALLS = 20000  # repetitions of each kind
 LONGEST_US = 5_000_000  # limit of any wait
 
@@ -49,7 +49,7 @@ def test_no_figure_is_shorter_or_longer_than_it_can_be(link: str) -> None:
 
 @pytest.mark.long
 def test_who_polls_keeps_a_cpu_busy_and_who_sleeps_does_not() -> None:
-    """In the longest pause, which takes thousands of times as long as a message."""
+    """The longest pause shows the difference: it takes thousands of times as long as a message."""
     asleep, polled = (measure(how, "LAB_ROCE_ADDR")[0]["pauses"][-1] for how in ("asleep", "polled"))
     assert asleep["busy_us"] < PAUSES_US[-1] < polled["busy_us"]
 

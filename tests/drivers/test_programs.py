@@ -31,7 +31,7 @@ class Row:
     server: str
     client: str
     ready: str = ""  # a line of the server's trace once clients may come; without one, clients try until one is served
-    left: tuple[Kinds, Kinds] = ((), ())  # by the server, and by the client: kinds of objects, sorted
+    left: tuple[Kinds, Kinds] = ((), ())  # kinds of objects that the server and the client leave, sorted
 
 
 # Objects that perftest 4.5 leaves: the list of devices that it looks through, the context that it opens before the

@@ -19,7 +19,7 @@ TOP = Path(__file__).resolve().parents[2]
 MODELLED = "LAB_GUEST" in os.environ and os.uname().release.startswith("6.1.")
 pytestmark = pytest.mark.skipif(not MODELLED, reason="the model is of the lab's drivers, on Linux 6.1")
 LINKS: dict[str, tuple[str, list[str]]] = {"RoCE": ("LAB_ROCE_ADDR", []), "iWARP": ("LAB_IWARP_ADDR", ["--iwarp"])}
-QUICK = "accept reject too-long ack-timeout datagrams multicast attributes gids pkeys pieces last close uc windows regions steps edges limits handles paths busy terms"  # in make check
+QUICK = "accept reject too-long ack-timeout datagrams multicast attributes gids pkeys pieces last close uc windows regions steps edges limits handles paths busy terms"  # asked in make check
 SLOW = "leave solicited region-gone rnr empty empty-0 backlog write read pool pool-empty caps bad-key retries empty-gone full inline"
 DIFFERENT = {
     ("bad-key", "iWARP"): "what was posted behind the wrong request is lost; here it is flushed",
@@ -31,16 +31,16 @@ DIFFERENT = {
 SELDOM = {  # a line of the driver that no seed shows, and the one in whose place it comes: tests/drivers.md
     ("too-long", "iWARP"): ("client: send completed: local QP operation error", "client: send completed: success"),
 }
-SEEDS = ("1", "2", "3", "4")  # one of them is to show what the driver shows
+SEEDS = ("1", "2", "3", "4")  # one of these seeds is to show what the driver shows
 
 
 def marks(question: str) -> Any:
-    """Only the quick ones are in make check."""
+    """Returns the marks of a question: only the quick ones are in make check."""
     return () if question in QUICK.split() else pytest.mark.long
 
 
 def rows() -> list[Any]:
-    """Each question over each transport."""
+    """Returns each question over each transport."""
     return [
         pytest.param(question, transport, id=f"{question}-{transport}", marks=marks(question))
         for question in f"{QUICK} {SLOW}".split()

@@ -18,7 +18,7 @@ RELEASE = platform.release()
 
 @pytest.mark.parametrize("cause", [pytest.param(one, id=one.name) for one in symptoms.of_lab()])
 def test_a_symptom(cause: Cause) -> None:
-    """In one of some attempts; or, where the kernel differs, not all of it."""
+    """The symptom shows in one of some attempts; or, where the kernel differs, not all of it."""
     command, quoted, all_printed = cause.texts["lab"], symptoms.quoted(cause), symptoms.all_printed(cause, RELEASE)
     assert quoted
     lines: list[str] = []

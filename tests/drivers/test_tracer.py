@@ -37,7 +37,7 @@ def test_who_is_guilty(sin: str, address: str) -> None:
 
 @pytest.mark.parametrize("address", ADDRESSES.values(), ids=ADDRESSES)
 def test_no_loop_of_events_is(address: str, tmp_path: Path) -> None:
-    """Whatever the order in which the driver completes and tells."""
+    """The trace is right whatever the order in which the driver completes and tells."""
     told = tmp_path / "server"
     server = Server("timeout", "-k", "5", "50", TOOL, "-j", "-o", told, "ping-sr-4/server", "-a", address)
     server.wait_for("rdma_listen", told)
@@ -48,7 +48,7 @@ def test_no_loop_of_events_is(address: str, tmp_path: Path) -> None:
 
 
 def test_calls_within_calls() -> None:
-    """-n: what librdmacm calls for itself, indented."""
+    """The option -n shows what librdmacm calls for itself, indented."""
     told = trace("-n", BUILT / "sins", "armed-not-polled", "innocent", next(iter(ADDRESSES.values()))).stderr
     assert re.search(r" t1 {5}rdma_create_qp_ex\(id\d+, ", told) and re.search(r" t1 {9}ibv_create_qp\(pd\d+, ", told)
 

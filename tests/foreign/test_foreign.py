@@ -34,7 +34,7 @@ def must(*command: object, limit_s: int, **settings: str) -> None:
 
 
 def cross(cpu: str, root: Path) -> str:
-    """The compiler, for make."""
+    """The compiler that make is to use."""
     return f"CC={cpu}-linux-gnu-gcc --sysroot={root}"
 
 
@@ -66,7 +66,7 @@ def test_it_works_on(architecture: str, cpu: str) -> None:
 
 @pytest.fixture(scope="module")
 def tree() -> Path:
-    """A copy of this one, with programs of arm64."""
+    """A copy of this tree, with programs of arm64."""
     root, tree = root_of("arm64"), FOREIGN / "arm64-tree"
     must("tools/files", "--copy", tree, limit_s=60)
     must("make", "-j2", "-C", tree, "CI=true", cross("aarch64", root), "all", limit_s=900, MAKEFLAGS="")

@@ -19,15 +19,15 @@ from live.kernel import COMPLAINT
 from tools.folders import folder
 
 SIZE = "4k"
-END_S = 90  # for what has to end by itself, once the disturbance is over
+END_S = 90  # for anything that has to end by itself, once the disturbance is over
 START_S = 60
-LEFT_S = 100  # for what the kernel has to give back: its id may take a minute (docs/pitfalls.md)
+LEFT_S = 100  # for the kernel to give back everything: its id may take a minute (docs/pitfalls.md)
 GATE = "/tmp/sweep-gate"
 TYPES = {"rxe0": ("rxe", "roce0", "192.0.2"), "siw0": ("siw", "iwarp0", "198.51.100")}
 
 
 class Case:
-    """One disturbance, one device."""
+    """A case: one disturbance, one device."""
 
     next_port = 20000
 
@@ -49,7 +49,7 @@ class Case:
         return dict(zip(names, host.ask(*[["state", name] for name in names])))
 
     def wait(self, host: Host, names: list[str], ready: Callable[[dict[str, Any]], object], seconds: int) -> list[str]:
-        """Waits for programs to be ready, or to end; those that did neither."""
+        """Waits for programs to be ready, or to end. Returns those that did neither."""
         end = time.monotonic() + seconds
         while True:
             states = self.states(host, names)
@@ -59,7 +59,7 @@ class Case:
             time.sleep(0.3)
 
     def shell(self, text: str, hosts: tuple[int, ...]) -> None:
-        """A command with the device's names in it, on both hosts at the same time."""
+        """Runs a command with the device's names in it, on both hosts at the same time."""
         for number in hosts:
             command = text
             for name, value in {**self.device, "address": f"{self.network}.{number}"}.items():
@@ -86,7 +86,7 @@ class Case:
         return {"LD_PRELOAD": preload, "GATE": GATE, "GATE_CALL": call}
 
     def start_servers(self, stages: list[str]) -> None:
-        """Each stage's server, until it listens."""
+        """Starts each stage's server, and waits until it listens."""
         requests = []
         for stage in stages:
             argv = [f"{folder(stage)}/server", "-a", f"{self.network}.1", "-p", str(self.ports[stage])]
@@ -103,7 +103,7 @@ class Case:
             self.notes.append("a server did not listen in time")
 
     def start_clients(self, name: str, disturbed: bool) -> None:
-        """Each stage's client."""
+        """Starts each stage's client."""
         requests = []
         for stage in self.stages:
             argv = [f"{folder(stage)}/client", "-a", f"{self.network}.1", "-p", str(self.ports[stage])]
@@ -116,7 +116,7 @@ class Case:
         self.client_host.ask(*requests)
 
     def stop_servers(self) -> None:
-        """Interrupts them."""
+        """Interrupts the servers."""
         names = [f"{stage}-server" for stage in self.stages]
         states = self.states(self.server_host, names)
         for stage in self.stages:
@@ -151,7 +151,7 @@ class Case:
             self.notes += [f"{name} had ended before it happened" for name in early]
 
     def disturb(self, clients: list[str]) -> None:
-        """It happens, and is over after its time, if it has one."""
+        """Makes the disturbance happen; it is over after its time, if it has one."""
         row = self.row
         if row.phase == "idle":
             self.client_host.ask(*[["signal", name, int(signal.SIGSTOP)] for name in clients])
@@ -197,13 +197,13 @@ class Case:
             if empty == 2 or time.monotonic() > end:
                 break
             time.sleep(0.5)
-        states = self.states(self.server_host, names)  # it prints everything before that
+        states = self.states(self.server_host, names)  # each server has printed everything by now
         for stage in self.stages:
             self.seen[stage].held = "a QP" if stage in held else ""
             self.seen[stage].server.said = states[f"{stage}-server"]["said"]
 
     def play(self, baseline: list[str]) -> tuple[dict[str, Seen], list[str]]:
-        """From the servers' start to what is left; what each stage did, and what the hosts show."""
+        """Plays the case from the servers' start to what is left. Returns what each stage did, and what the hosts show."""
         row = self.row
         clients = [f"{stage}-client" for stage in self.stages]
         self.pair.both(f"rm -rf {GATE}; mkdir {GATE}; dmesg -C")
@@ -226,7 +226,7 @@ class Case:
         return self.seen, self.notes + left
 
     def has_lost(self) -> None:
-        """If the link lost nothing, nothing was shown."""
+        """Checks that the link has lost packets: if it lost nothing, nothing was shown."""
         counts = [host.shell(f"tc -s qdisc show dev {self.device['net']}") for host in self.pair.hosts]
         if not any(map(int, re.findall(r"\(dropped (\d+)", " ".join(counts)))):
             self.notes.append("the link has lost no packet")

@@ -19,10 +19,10 @@ from hosts.pair import Lost, Pair
 
 
 class Machines:
-    """A pair, and another after that one was given up."""
+    """The pair of hosts, and another pair after that one was given up."""
 
     def __init__(self, kernel: str | None) -> None:
-        """None yet. `kernel`: as lab/run has it."""
+        """Starts without a pair. `kernel`: as lab/run has it."""
         self.kernel = kernel
         self.pair: Pair | None = None
         self.baseline: list[str] = []
@@ -52,7 +52,7 @@ class Machines:
 
 @pytest.fixture(scope="session")
 def machines(request: pytest.FixtureRequest) -> Iterator[Machines]:
-    """For all tests."""
+    """The machines of all tests."""
     both = Machines(request.config.option.kernel)
     yield both
     both.give_up()

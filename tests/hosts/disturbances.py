@@ -42,15 +42,15 @@ HINT = r"IBV_EVENT_(GID_CHANGE|LID_CHANGE|PKEY_CHANGE|PORT_ACTIVE|PORT_ERR)"
 RATE = 10  # messages a second of a run that something happens to
 PATIENCE_S = 20  # --timeout of both sides: after a cut of 5 s TCP may take 13 s to try again, soft-RoCE 8
 SETTLE_S = 8  # seconds with messages before and after
-RUN_S = 80  # the longest run, and more
+RUN_S = 80  # the longest run, with a margin
 
 
 @dataclass(frozen=True)
 class Disturbance:
-    """One row."""
+    """A row of the table of disturbances."""
 
     name: str
-    what: str  # for the table
+    what: str  # a text for the table
     apply: str  # a shell command; {net}, {rdma}, {type} and {address} are the device's
     undo: str
     hosts: tuple[int, ...] = (1, 2)
@@ -60,12 +60,12 @@ class Disturbance:
     causes: tuple[str, ...] = PEER_IS_GONE
     freeze: bool = False  # the hosts are frozen, and there is nothing to apply
     removes: bool = False  # the device goes: its host's servers cannot go on
-    few: bool = False  # each message may take seconds
+    few: bool = False  # true if each message may take seconds
     lasts_s: int = 0  # seconds to apply it
 
     @property
     def count(self) -> int:
-        """Messages of a client."""
+        """The number of messages of a client."""
         if self.phase == "idle":
             return RATE * 2 * SETTLE_S  # enough until the last client of all stages is in mid-run
         if self.phase != "transfer":
@@ -74,11 +74,11 @@ class Disturbance:
 
     @property
     def timeout_s(self) -> int:
-        """--timeout of both sides: an idle client is no dead one."""
+        """The --timeout of both sides: an idle client is no dead one."""
         return 60 if self.phase == "idle" else PATIENCE_S
 
     def server_timeout_s(self, stage: str) -> int:
-        """--timeout of a server."""
+        """The --timeout of a server."""
         return RUN_S if stage in REACHED else self.timeout_s
 
 

@@ -22,11 +22,11 @@ from typing import Any, Callable
 TRACE_OF_SEND = re.compile(r"^\S+: .*ibv_post_send", re.MULTILINE)
 SENTENCE = re.compile(r"^[^ ]+: [a-zA-Z].*$", re.MULTILINE)  # a trace has more spaces, or a number
 HERE = "/tmp/sweep"
-FIRST = -20  # a nice value
+FIRST = -20  # the lowest nice value
 
 
 def be_ordinary() -> None:
-    """In a child."""
+    """Gives a child the nice value of an ordinary process."""
     os.setpriority(os.PRIO_PROCESS, 0, 0)
 
 
@@ -54,7 +54,7 @@ class Started:
             return []
 
     def state(self) -> dict[str, Any]:
-        """All that is known of it."""
+        """All that is known of the process."""
         err = self.text("err")
         return {
             "tasks": self.tasks(),
@@ -65,7 +65,7 @@ class Started:
         }
 
     def kill(self) -> str:
-        """Ends one that hangs; returns where in the kernel each of its threads was."""
+        """Ends a program that hangs; returns where in the kernel each of its threads was."""
         where = []
         tasks = f"/proc/{self.process.pid}/task"
         if self.process.poll() is not None:
@@ -83,7 +83,7 @@ class Started:
 
 
 class Guest:
-    """The verbs."""
+    """The verbs that the host may ask for."""
 
     def __init__(self) -> None:
         self.started: dict[str, Started] = {}
@@ -98,12 +98,12 @@ class Guest:
         return self.started[name].state()
 
     def signal(self, name: str, number: int) -> None:
-        """Sends a signal to one that runs."""
+        """Sends a signal to a program that runs."""
         if self.started[name].process.poll() is None:
             self.started[name].process.send_signal(number)
 
     def kill(self, name: str) -> str:
-        """Ends it."""
+        """Ends a program."""
         return self.started[name].kill()
 
     def shell(self, text: str, seconds: int) -> dict[str, Any]:
@@ -128,7 +128,7 @@ class Guest:
         self.started = {}
 
     def answer(self, verb: str, *arguments: Any) -> Any:
-        """One request."""
+        """Answers one request."""
         verbs: dict[str, Callable[..., Any]] = {
             "start": self.start, "state": self.state, "signal": self.signal,
             "kill": self.kill, "shell": self.shell, "forget": self.forget,

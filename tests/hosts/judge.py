@@ -18,12 +18,12 @@ DONE, TOLD, BAD, NOT_RUN = "done", "told", "BAD", "not run"
 
 @dataclass
 class Side:
-    """One program: how it ended, what it said on stderr, what it printed."""
+    """The result of one program: its exit status, stderr and stdout."""
 
     status: int | None = None  # None: it did not end in its time
     said: list[str] = field(default_factory=list)
     out: str = ""
-    hung: str = ""  # the place, if it had to be killed
+    hung: str = ""  # the place in the kernel, if it had to be killed
 
 
 @dataclass
@@ -33,8 +33,8 @@ class Seen:
     client: Side = field(default_factory=Side)
     server: Side = field(default_factory=Side)
     next: Side = field(default_factory=Side)
-    server_lasted: bool = True  # it ran until it was interrupted, after the next client
-    said_later: list[str] = field(default_factory=list)  # by the server, of the next client or of its end
+    server_lasted: bool = True  # the server ran until it was interrupted, after the next client
+    said_later: list[str] = field(default_factory=list)  # lines of the server about the next client or about its end
     held: str = ""  # objects of the server long after its client had gone
 
 
@@ -49,7 +49,7 @@ class Verdict:
 
 
 def first_result(out: str) -> dict[str, Any] | None:
-    """The first line of results."""
+    """Returns the first line of results."""
     for line in out.splitlines():
         try:
             result = json.loads(line)
@@ -60,7 +60,7 @@ def first_result(out: str) -> dict[str, Any] | None:
 
 
 def of_result(stage: str, out: str, count: int) -> list[str]:
-    """A client that ended well: all its messages, and each byte of them."""
+    """Checks a client that ended well: all its messages, and each byte of them."""
     result = first_result(out)
     if result is None:
         return ["exit status 0 without a result"]
@@ -96,7 +96,7 @@ def of_reason(who: str, lines: list[str], row: Disturbance) -> list[str]:
 
 
 def of_client(row: Disturbance, stage: str, client: Side) -> list[str]:
-    """It succeeds, or says why not."""
+    """The client succeeds, or says why not."""
     lines = sentences(client.said)
     if client.status is None:
         return [f"client hangs ({client.hung}); it said: {' / '.join(lines) or 'nothing'}"]
@@ -112,7 +112,7 @@ def of_client(row: Disturbance, stage: str, client: Side) -> list[str]:
 
 
 def of_server(row: Disturbance, seen: Seen) -> list[str]:
-    """It says why a client failed, ends no sooner than it is told to, and fits its exit status to it."""
+    """The server says why a client failed, ends no sooner than it is told to, and fits its exit status to it."""
     lines = sentences(seen.server.said)
     faults = of_reason("server", lines, row)
     if seen.server.status is None:
@@ -131,7 +131,7 @@ def of_server(row: Disturbance, seen: Seen) -> list[str]:
 
 
 def judge(row: Disturbance, stage: str, seen: Seen) -> Verdict:
-    """The whole."""
+    """The verdict on a stage."""
     client, server = sentences(seen.client.said), sentences(seen.server.said)
     faults = of_client(row, stage, seen.client) + of_server(row, seen)
     word = DONE if seen.client.status == 0 and not server else TOLD

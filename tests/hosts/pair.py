@@ -34,7 +34,7 @@ def children(pid: int) -> list[int]:
 
 
 class Host:
-    """One of the two."""
+    """One of the two hosts."""
 
     def __init__(self, number: int, lab: subprocess.Popen[bytes]) -> None:
         self.number = number
@@ -43,7 +43,7 @@ class Host:
         self.requests = 0
 
     def send(self, requests: Any) -> None:
-        """Asks, and does not wait for the answer."""
+        """Sends a request, and does not wait for the answer."""
         self.requests += 1
         new = self.box / "new"
         new.write_text(json.dumps(requests), encoding="utf-8")
@@ -65,12 +65,12 @@ class Host:
         return answers
 
     def ask(self, *requests: Any, seconds: float = ANSWER_S) -> list[Any]:
-        """Asks, and waits for the answers."""
+        """Sends a request, and waits for the answers."""
         self.send(requests)
         return self.receive(seconds)
 
     def shell(self, text: str, seconds: int = 30) -> str:
-        """Runs a command, which has to succeed; its output."""
+        """Runs a command, which has to succeed; returns its output."""
         self.send([["shell", text, seconds]])
         return self.succeeds(text, seconds + ANSWER_S)
 
@@ -91,7 +91,7 @@ class Host:
 
 
 class Pair:
-    """Both of them, from boot to end."""
+    """Both hosts, from boot to end."""
 
     def __init__(self, kernel: str | None) -> None:
         shutil.rmtree(LOGS, ignore_errors=True)
@@ -110,7 +110,7 @@ class Pair:
         self.kernel = self.hosts[0].shell("uname -r").strip()
 
     def both(self, text: str, seconds: int = 30) -> None:
-        """A command on both hosts at once."""
+        """Runs a command on both hosts at once."""
         for host in self.hosts:
             host.send([["shell", text, seconds]])
         for host in self.hosts:
@@ -121,7 +121,7 @@ class Pair:
         os.kill(host.machine(), signal.SIGSTOP)
 
     def thaw(self, host: Host) -> None:
-        """Lets it go on."""
+        """Lets a stopped machine go on."""
         os.kill(host.machine(), signal.SIGCONT)
 
     def close(self) -> None:

@@ -25,7 +25,7 @@ LONG = ("cut-5-transfer", "cut-1-connecting", "cut-1-accepting", "freeze-3-clien
 
 
 def rows() -> list[Any]:
-    """Each with its device and stages."""
+    """Each disturbance with its devices and stages."""
     found: list[Any] = []
     for row in TABLE:
         for device in DEVICES:

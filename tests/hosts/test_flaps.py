@@ -16,12 +16,12 @@ from hosts.conftest import Machines
 LONG = ("down-2-server", "move-server")
 START_S = 30
 WATCHED_S = 45
-ENDS_S = 5  # before its end: from then on the other side may have left
-BUSY_S = 60  # more than it should take
+ENDS_S = 5  # seconds before the end of a run: from then on the other side may have left
+BUSY_S = 60  # a longer time than a run should take
 
 
 def rows() -> list[object]:
-    """Each on both devices."""
+    """Each case on both devices."""
     return [
         pytest.param(row, device, marks=pytest.mark.long if row.name in LONG else pytest.mark.by_name, id=f"{row.name}-{device}")
         for row in TABLE
@@ -40,7 +40,7 @@ def test_what_comes(machines: Machines, row: Flap, device: str) -> None:
     try:
         for side, host in zip(("server", "client"), pair.hosts):
             host.ask(["start", side, ["build/tests/sim/flap", side, f"{network}.1", str(WATCHED_S)], {}])
-            time.sleep(1)  # until it listens: it says nothing before it is connected
+            time.sleep(1)  # wait until the server listens: it says nothing before it is connected
         end = time.monotonic() + START_S
         while not all("connected" in host.ask(["state", side])[0]["out"] for side, host in zip(("server", "client"), pair.hosts)):
             assert time.monotonic() < end, "they do not connect"

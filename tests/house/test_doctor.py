@@ -14,7 +14,7 @@ NO_LAB = "TO DO  lab         its kernel is not here (280 MB to download): lab/ru
 
 
 def doctor(where: Path, without: dict[str, str], **variables: str) -> tuple[int, list[str]]:
-    """Its exit status and lines, if the commands of `without` do what is said there."""
+    """The doctor's exit status and lines, if the commands of `without` do what is said there."""
     for name, script in without.items():
         (where / name).write_text(f"#!/bin/bash\n{script}\n")
         (where / name).chmod(0o755)
@@ -54,7 +54,7 @@ def test_what_no_build_can_do_without(tmp_path: Path, name: str, script: str, re
 
 
 def test_a_machine_with_nothing(tmp_path: Path) -> None:
-    """All is said at once, also what root has to run for each part."""
+    """The doctor says all at once, also what root has to run for each part."""
     status, lines = doctor(tmp_path, {"dpkg-query": "exit 0", "cc": "exit 1"})
     assert status == 1
     assert len([line for line in lines if "run as root: apt-get" in line]) == 4

@@ -69,7 +69,7 @@ def test_ways_of_waiting() -> None:
 def test_comments_say_where_a_file_is() -> None:
     """A name without its folder is of a file beside it. Each folder of the ladder has the files of WAYS: there the folder
     is always named."""
-    names = {Path(name).name for name in tracked()} - {"stage.c"}  # each stage has one, and is told so
+    names = {Path(name).name for name in tracked()} - {"stage.c"}  # each stage has a stage.c, and comments say so
     for file in tracked():
         for line in (TOP / file).read_text().splitlines() if not file.startswith(("tests/", "course/")) else ():
             for name in re.findall(r"(?<![\w/.-])(\w+\.[ch])\b", "" if line.startswith("#include") else line):
@@ -77,9 +77,8 @@ def test_comments_say_where_a_file_is() -> None:
                     assert (TOP / file).with_name(name).exists() and name not in ("completions.c", "cm_events.c"), f"{file}: {line.strip()}"
 
 
-# A comment that begins so continues the line it stands on. These folders still have some.
+# A comment that begins so continues the line it stands on.
 FRAGMENT = re.compile(r"(?:of|what|who|whose|whoever|whether|how|which|that|where|and|but|nor)\b[^?]*$", re.IGNORECASE)
-HAVE_FRAGMENTS = ("course/", "lab/")
 
 
 def comments(name: str) -> list[str]:
@@ -93,6 +92,6 @@ def comments(name: str) -> list[str]:
 
 def test_comments_read_by_themselves() -> None:
     """A question may begin as a fragment does."""
-    found = {name: comments(name) for name in files(".c", ".h", ".py") if not name.startswith(HAVE_FRAGMENTS)}
+    found = {name: comments(name) for name in files(".c", ".h", ".py")}
     assert sum(map(len, found.values())) > 5000
     assert not [f"{name}: {one}" for name, them in found.items() for one in them if FRAGMENT.match(one)]

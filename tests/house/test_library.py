@@ -25,14 +25,14 @@ def said(*command: str, stdin: str = "") -> str:
 
 
 def test_it_prints_nothing_and_ends_nothing() -> None:
-    """By the functions that it calls."""
+    """The functions that the library calls show this."""
     names = said("nm", LIBRARY)
     assert " T our_client_connect\n" in names
     assert not [line for line in names.splitlines() if FORBIDDEN.search(line)]
 
 
 def test_it_has_no_other_state() -> None:
-    """No symbol in a section that can be written to."""
+    """The library has no symbol in a section that can be written to."""
     columns = [line.split() for line in said("objdump", "-t", LIBRARY).splitlines()]
     writable = {row[-1] for row in columns if len(row) > 3 and row[3] in (".data", ".bss", ".tdata", ".tbss")}
     assert {name for name in writable if not name.startswith(".")} == STATE
@@ -40,7 +40,7 @@ def test_it_has_no_other_state() -> None:
 
 @pytest.mark.parametrize("language", ["c -std=c11", "c++ -std=c++17"])
 def test_the_header_stands_by_itself(language: str) -> None:
-    """In both languages."""
+    """The header compiles by itself in both languages."""
     said("clang", "-x", *language.split(), *STRICT, stdin=HEADER)
 
 

@@ -72,7 +72,7 @@ ROOMS = {
     "docs": ["tools/site/"],
     "build lint lab tests ci": [".ci/"],
 }
-# Found, and rightly in no part of their rooms.
+# These are found, and rightly in no part of their rooms.
 OPTIONAL = {
     "perf": "bench/comparison counts without it",
     "man": "its rows are skipped",
@@ -81,7 +81,7 @@ OPTIONAL = {
     "cmake": "tests/bare installs it",
     "ninja": "tests/bare installs it",
 }
-WORDS = "apt as file kill less look reboot time write".split()  # begin a list or a line, but are no commands; reboot is busybox's
+WORDS = "apt as file kill less look reboot time write".split()  # these begin a list or a line, but are no commands; reboot is busybox's
 SYSTEM = "/usr/sbin:/usr/bin:/sbin:/bin"
 COMMAND = re.compile(r"(?:^|[|;&(!]|\b(?:if|then|do|else|while|until|exec|command -v))[ \t]*(?:\w+=\S*[ \t]+)*([a-z][\w.+-]*)(?=[\s;]|$)", re.MULTILINE)
 HERE_OR_COMMENT = re.compile(r"<<-?['\"]?(\w+).*?^\s*\1$|(?:^|\s)#.*?$", re.MULTILINE | re.DOTALL)
@@ -169,7 +169,7 @@ def packages(needs: set[str]) -> dict[str, set[str]]:
 
 @functools.cache
 def installed() -> dict[str, tuple[str, set[str]]]:
-    """The priority of each package that is installed, and what it depends on."""
+    """Returns the priority of each package that is installed, and what it depends on."""
     lines = said("dpkg-query", "--show", "--showformat=${Package}\t${Priority}\t${Pre-Depends}, ${Depends}\n").splitlines()
     return {name: (priority, {*re.findall(r"(?:^|[,|])\s*([a-z0-9][a-z0-9.+-]*)", needs)}) for name, priority, needs in (line.split("\t") for line in lines)}
 

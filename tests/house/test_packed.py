@@ -24,7 +24,7 @@ def run(*words: object, cwd: Path = TOP) -> str:
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Unpacked."""
+    """The unpacked tree."""
     folder = tmp_path_factory.mktemp("packed")
     run("make", "-s", "dist")
     run("tar", "xzf", next((TOP / "build").glob("rdma-by-example-*.tar.gz")), "--strip-components=1", "-C", folder)
@@ -46,7 +46,7 @@ def test_it_knows_its_commit(tree: Path) -> None:
 @pytest.mark.long
 @pytest.mark.timeout(3600)
 def test_it_builds_installs_and_passes_tests(tree: Path) -> None:
-    """By itself, in its own folder."""
+    """The tree does this by itself, in its own folder."""
     run("make", "-s", f"-j{os.cpu_count()}", "all", "tests-build", "tracer-build", "sim-build", cwd=tree)
     run("make", "-s", "install", f"PREFIX={tree}/root", cwd=tree)
     shown = run(tree / "tools/verbs-trace/verbs-trace", "--version")

@@ -21,7 +21,7 @@ from live.processes import until
 
 TOP = Path(__file__).resolve().parents[2]
 RUN = str(TOP / "lab/run")
-FAILED = 125  # the lab itself
+FAILED = 125  # exit status for a failure of the lab itself
 NOT_THERE = """Dir::Etc::sourcelist "{0}/sources.list";
 Dir::Etc::sourceparts "{0}/parts";
 Dir::State::lists "{0}/lists";
@@ -36,7 +36,7 @@ class Said(NamedTuple):
     err: str
 
     def has(self, what: str) -> None:
-        """One of the lab's lines matches."""
+        """Checks that one of the lab's lines matches."""
         assert re.search(rf"^lab: .*(?:{what})", self.err, re.MULTILINE), self.err
 
     def silent(self) -> None:
@@ -58,7 +58,7 @@ class Lab:
         self.process: subprocess.Popen[bytes] | None = None
 
     def run(self, *words: str, status: int = 0, under: Sequence[str] = (), given: bytes = b"") -> Said:
-        """To its end, with that exit status."""
+        """Runs the lab to its end, and checks its exit status."""
         __tracebackhide__ = True
         done = subprocess.run([*under, RUN, *words], cwd=self.dir, env=self.env, input=given, capture_output=True)
         said = Said(done.stdout.decode("latin-1"), done.stderr.decode("latin-1"))
@@ -66,11 +66,11 @@ class Lab:
         return said
 
     def sh(self, script: str, *options: str, status: int = 0) -> Said:
-        """A script in the guest."""
+        """Starts a script in the guest."""
         return self.run(*options, "--", "sh", "-c", script, status=status)
 
     def start(self, script: str) -> subprocess.Popen[bytes]:
-        """A script in the guest, which has said "started"."""
+        """Starts a script in the guest, and waits until it has said "started"."""
         argv = ["env", "--default-signal=INT", RUN, "--", "sh", "-c", script]
         with self.log.open("wb") as log:
             self.process = process = subprocess.Popen(
@@ -80,7 +80,7 @@ class Lab:
         return process
 
     def machines(self) -> list[int]:
-        """The ids of its QEMUs."""
+        """The process ids of the lab's QEMUs."""
         found = []
         for path in Path("/proc").glob("[0-9]*/cmdline"):
             with suppress(OSError):
@@ -89,11 +89,11 @@ class Lab:
         return found
 
     def is_gone(self) -> None:
-        """Nothing runs any more."""
+        """Checks that nothing of the lab runs any more."""
         until(lambda: not self.machines(), "QEMU has ended", within=3)
 
     def own_cache(self) -> None:
-        """From now on it uses a copy of the cache."""
+        """Lets the lab use a copy of the cache from now on."""
         cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "rdma-lab"
         subprocess.run(["cp", "-a", "--reflink=auto", cache, self.dir / "rdma-lab"], check=True)
         self.env["XDG_CACHE_HOME"] = str(self.dir)
@@ -106,14 +106,14 @@ class Lab:
         self.entry = asked.parents[1] / "kernels" / entry[1]
 
     def default_kernel(self) -> str:
-        """From now on it uses that, and a copy of the cache. Returns the kernel's release."""
+        """Lets the lab use the default kernel, and a copy of the cache, from now on. Returns the kernel's release."""
         self.kernel = "default"
         self.env = {name: value for name, value in self.env.items() if name not in ("LAB_KERNEL", "LAB_SOURCES")}
         self.own_cache()
         return (self.entry / "kernel/release").read_text().strip()
 
     def empty_cache(self) -> None:
-        """From now on it uses one in which is nothing."""
+        """Lets the lab use an empty cache from now on."""
         self.env["XDG_CACHE_HOME"] = str(self.dir / "empty")
 
     def cached(self, pattern: str) -> list[Path]:
@@ -121,7 +121,7 @@ class Lab:
         return list(Path(self.env["XDG_CACHE_HOME"]).glob(f"rdma-lab/*/{pattern}"))
 
     def no_network(self) -> None:
-        """From now on apt reaches no archive."""
+        """Lets apt reach no archive from now on."""
         etc = self.dir / "etc"
         for name in ("parts", "lists/partial"):
             (etc / name).mkdir(parents=True)
@@ -130,7 +130,7 @@ class Lab:
         self.env["APT_CONFIG"] = str(etc / "apt.conf")
 
     def program(self, name: str, script: str) -> None:
-        """From now on it finds this one in place of the real one, which the script calls {real}."""
+        """Lets the lab find this program from now on in place of the real one, which the script calls {real}."""
         path = self.dir / "fake" / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(script.replace("{real}", str(shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin:/sbin"))))
@@ -147,7 +147,7 @@ def fetched() -> None:
 
 @pytest.fixture
 def lab(fetched: None) -> Iterator[Lab]:  # pylint: disable=unused-argument
-    """In a short path that another user may enter."""
+    """The lab, in a short path that another user may enter."""
     with TemporaryDirectory(prefix="lab-test-", dir="/tmp") as name:
         Path(name).chmod(0o755)
         own = Lab(Path(name))

@@ -16,7 +16,7 @@ needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can do this
 
 
 def test_a_damaged_part(lab: Lab) -> None:
-    """It is made again."""
+    """The lab makes the part again."""
     lab.own_cache()
     with (lab.entry / "kernel/image").open("r+b") as image:
         image.seek(5000000)
@@ -29,7 +29,7 @@ def test_a_damaged_part(lab: Lab) -> None:
 
 
 def test_an_old_cache_without_a_network(lab: Lab) -> None:
-    """It is used as it is."""
+    """The lab uses the cache as it is."""
     lab.own_cache()
     lab.no_network()
     subprocess.run(["touch", "-d", "60 days ago", *lab.cached("asked/*")], check=True)
@@ -55,7 +55,7 @@ def test_a_full_disk(lab: Lab) -> None:
 
 @needs_root
 def test_an_ordinary_user(lab: Lab) -> None:
-    """Root in the guest, and the same user outside."""
+    """The user is root in the guest, and the same user outside."""
     if subprocess.call([*AS_NOBODY, "test", "-x", RUN]):
         pytest.skip("another user cannot read this tree")
     lab.own_cache()

@@ -20,7 +20,7 @@ HAS_SIW = "ibv_devices | grep siw0"
 
 
 def package(lab: Lab) -> str:
-    """Downloads that of the default kernel, as kernel.deb. Returns its release."""
+    """Downloads the package of the default kernel, as kernel.deb. Returns the kernel's release."""
     release = lab.default_kernel()
     version = lab.entry.name.rpartition("_")[2]
     get = ["apt-get", "-qq", "-o", "APT::Sandbox::User=", "download", f"linux-image-{release}={version}"]
@@ -32,7 +32,7 @@ def package(lab: Lab) -> str:
 
 
 def directory(lab: Lab) -> tuple[str, Path]:
-    """The same, unpacked: kernel/bzImage and kernel/lib/modules/RELEASE. Returns the release, and the latter."""
+    """Unpacks the kernel of that package: kernel/bzImage and kernel/lib/modules/RELEASE. Returns the release, and the latter."""
     release = package(lab)
     unpacked, kernel = lab.dir / "unpacked", lab.dir / "kernel"
     subprocess.run(["dpkg", "-x", "kernel.deb", unpacked], cwd=lab.dir, check=True)
@@ -74,7 +74,7 @@ def breaks(lab: Lab, program: str, when: str, says: str, *options: str) -> None:
 
 
 def test_an_unknown_kernel(lab: Lab) -> None:
-    """The lab says who does not know it, and keeps nothing."""
+    """The lab says why it cannot use the kernel, and keeps nothing."""
     lab.no_network()
     lab.empty_cache()
     lab.run("--kernel", "9.99", "--", "true", status=FAILED).has("apt knows no kernel 9.99")
@@ -142,7 +142,7 @@ def test_a_directory(lab: Lab) -> None:
 
 
 def test_a_tree(lab: Lab) -> None:
-    """Its source of siw does not compile. If the tree has a module, that is used."""
+    """The tree's source of siw does not compile. If the tree has a module, the lab uses that."""
     release = tree(lab)
     lab.no_network()
     top, own = lab.dir / "tree", ("--kernel", f"{lab.dir}/tree")
@@ -165,7 +165,7 @@ def test_a_tree(lab: Lab) -> None:
 
 
 def test_siw_of_a_directory(lab: Lab) -> None:
-    """Built from the source of Debian's kernel of that version."""
+    """The module is built from the source of Debian's kernel of that version."""
     directory(lab)
     own = ("--kernel", f"{lab.dir}/kernel")
     lab.sh(HAS_SIW, *own)
@@ -173,7 +173,7 @@ def test_siw_of_a_directory(lab: Lab) -> None:
 
 
 def test_programs_that_fail(lab: Lab) -> None:
-    """Each step that fills the cache."""
+    """Each step that fills the cache may fail."""
     package(lab)
     kept, own = lab.env["XDG_CACHE_HOME"], ("--kernel", "kernel.deb")
     lab.empty_cache()
@@ -190,7 +190,7 @@ def test_programs_that_fail(lab: Lab) -> None:
 
 
 def test_programs_that_fail_for_siw(lab: Lab) -> None:
-    """Each step that builds the module; without it there still is soft-RoCE."""
+    """Each step that builds the module may fail; without it there still is soft-RoCE."""
     lab.default_kernel()
     shutil.rmtree(lab.entry / "siw")
     breaks(lab, "tar", "linux-source", "cannot unpack the kernel's source")

@@ -67,7 +67,7 @@ AWAITS_LISTENER = "until rdma resource show cm_id | grep -q LISTEN; do sleep 0.1
 
 @pytest.mark.parametrize("words", WRONG)
 def test_wrong_usage(lab: Lab, words: str) -> None:
-    """One sentence, and nothing else."""
+    """The lab prints one sentence, and nothing else."""
     said = lab.run(*words.split(), status=2)
     assert said.err.count("\n") == 1 and not said.out
 
@@ -82,7 +82,7 @@ def test_variables_and_help(lab: Lab) -> None:
 
 
 def test_exit_status(lab: Lab) -> None:
-    """It is the command's."""
+    """The exit status is the command's."""
     lab.sh("exit 7", status=7)
     lab.sh("kill -TERM $$", status=143)
     assert not lab.run("--", "no-such-program", status=127).out
@@ -98,13 +98,13 @@ def test_streams(lab: Lab) -> None:
 
 
 def test_standard_input(lab: Lab) -> None:
-    """It arrives as it is."""
+    """Standard input arrives as it is."""
     given = Path("/bin/bash").read_bytes()[:100000]
     assert lab.run("--stdin", "--", "cat", given=given).out.encode("latin-1") == given
 
 
 def test_place(lab: Lab) -> None:
-    """The same directory, devices, memory that may be locked, a log of the kernel, and places to write to."""
+    """The guest has the same directory, devices, memory that may be locked, a log of the kernel, and places to write to."""
     lab.dir = lab.dir / "a b"
     lab.dir.mkdir()
     said = lab.sh(
@@ -127,7 +127,7 @@ def test_environment(lab: Lab) -> None:
 
 
 def test_writable(lab: Lab) -> None:
-    """This directory, or what --writable names."""
+    """The guest may write to this directory, or what --writable names."""
     here, there = lab.dir / "here", lab.dir / "there"
     here.mkdir()
     there.mkdir()
@@ -139,14 +139,14 @@ def test_writable(lab: Lab) -> None:
 
 
 def test_timeout(lab: Lab) -> None:
-    """It ends the machine."""
+    """The limit ends the machine."""
     lab.run("--timeout", "8", "--", "sleep", "1000", status=124).has("did not end")
     lab.is_gone()
 
 
 @pytest.mark.parametrize("number, status", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interrupt(lab: Lab, number: signal.Signals, status: int) -> None:
-    """The command hears of it, and may still print its statistics."""
+    """The command hears of the interrupt, and may still print its statistics."""
     process = lab.start("trap 'echo statistics; exit 9' INT TERM; echo started; while :; do sleep 0.1; done")
     process.send_signal(number)
     assert process.wait(60) == status, lab.log.read_text()
@@ -163,7 +163,7 @@ def test_an_interrupt_that_is_ignored(lab: Lab) -> None:
 
 
 def test_a_lab_that_is_killed(lab: Lab) -> None:
-    """Its machine ends with it, and the next lab removes its files."""
+    """The machine ends with the lab, and the next lab removes its files."""
     process = lab.start("echo started; sleep 1000")
     process.kill()
     process.wait()
@@ -173,7 +173,7 @@ def test_a_lab_that_is_killed(lab: Lab) -> None:
 
 
 def test_the_lab_of_a_container(lab: Lab) -> None:
-    """It has process ids of its own, and leaves the files of others alone."""
+    """A container has process ids of its own, and its lab leaves the files of others alone."""
     process = lab.start("echo started; sleep 1000")
     lab.run("--", "true", under="unshare --user --map-current-user --pid --fork --mount-proc".split())
     assert list(lab.dir.glob("rdma-lab-*"))
@@ -182,7 +182,7 @@ def test_the_lab_of_a_container(lab: Lab) -> None:
 
 
 def test_a_machine_that_is_killed(lab: Lab) -> None:
-    """The lab says so."""
+    """The lab says that the machine ended."""
     process = lab.start("echo started; sleep 1000")
     for pid in lab.machines():
         os.kill(pid, signal.SIGKILL)
@@ -191,7 +191,7 @@ def test_a_machine_that_is_killed(lab: Lab) -> None:
 
 
 def test_a_kernel_that_panics(lab: Lab) -> None:
-    """The end of its log is shown, and --console saves all of it."""
+    """The end of the console's log is shown, and --console saves all of it."""
     said = lab.sh("echo c >/proc/sysrq-trigger; sleep 60", "--console", "console", status=FAILED)
     said.has("kernel panicked")
     said.has(r"\| .*sysrq")
@@ -208,7 +208,7 @@ def test_a_panic_during_the_boot(lab: Lab) -> None:
 
 
 def test_a_reader_that_leaves(lab: Lab) -> None:
-    """The machine ends."""
+    """The machine ends with its reader."""
     with subprocess.Popen([RUN, "--", "yes"], cwd=lab.dir, env=lab.env, stdout=subprocess.PIPE) as process:
         assert process.stdout and process.stdout.readline() == b"y\n"
         process.stdout.close()
@@ -216,7 +216,7 @@ def test_a_reader_that_leaves(lab: Lab) -> None:
 
 
 def test_two_at_once(lab: Lab) -> None:
-    """Each has its own output and status."""
+    """Each of them has its own output and status."""
     with ThreadPoolExecutor() as pool:
         assert [*pool.map(lambda n: lab.sh(f"sleep 1; echo {n}; exit {n}", status=n).out, (3, 4))] == ["3\n", "4\n"]
 
@@ -256,7 +256,7 @@ def test_early_leavers(lab: Lab) -> None:
 
 
 def test_two_hosts(lab: Lab) -> None:
-    """They reach each other over both devices, IPv4 and IPv6."""
+    """The hosts reach each other over both devices, IPv4 and IPv6."""
     addresses = "192.0.2.1 198.51.100.1 2001:db8:1::1 2001:db8:2::1"
     commands = ("--", "sh", "-c", SERVER, addresses, ":::", "sh", "-c", CLIENT, addresses)
     said = lab.run("--hosts", "2", *commands, status=5)
@@ -265,7 +265,7 @@ def test_two_hosts(lab: Lab) -> None:
 
 
 def test_a_bad_link(lab: Lab) -> None:
-    """Loss and delay, and a capture of what it carried."""
+    """The link has loss and delay, and a capture shows what it carried."""
     options = shlex.split("--hosts 2 --roce --delay 20 --loss 0.5 --capture link.pcap --no-prefix")
     server = f"tc qdisc show dev roce0; {SERVER}"
     said = lab.run(*options, "--", "sh", "-c", server, "192.0.2.1", ":::", "sh", "-c", CLIENT, "192.0.2.1", status=5)
@@ -275,7 +275,7 @@ def test_a_bad_link(lab: Lab) -> None:
 
 
 def test_terminal(lab: Lab) -> None:
-    """lab/shell is one; what is typed before the guest reads is lost."""
+    """lab/shell has a terminal; what is typed before the guest reads is lost."""
     type_it = "for _ in $(seq 60); do sleep 1; printf 'tty; exit 5\\r' || exit 0; done"
     both = f"{type_it} | script -qec {TOP}/lab/shell /dev/null"
     done = subprocess.run(["bash", "-c", both], cwd=lab.dir, env=lab.env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)

@@ -40,7 +40,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture
 def started(request: pytest.FixtureRequest) -> list[Process]:
-    """The test's processes."""
+    """The processes that the test has started."""
     processes: list[Process] = []
     request.node.stash[STARTED] = processes
     return processes
@@ -62,12 +62,12 @@ _ports = itertools.count(20000)
 
 
 def next_port() -> int:
-    """One that no other test has used."""
+    """A port that no other test has used."""
     return next(_ports)
 
 
 def words(options: tuple[object, ...]) -> list[str]:
-    """Options as they are typed."""
+    """Returns options as they are typed."""
     return [word for option in options for word in str(option).split()]
 
 
@@ -89,7 +89,7 @@ class Run:
         return self.started[-1]
 
     def forget(self, process: Process) -> None:
-        """Ends it, and keeps nothing of it: for tests that start thousands."""
+        """Ends a process, and keeps nothing of it: for tests that start thousands."""
         process.close()
         for file in process.files.values():
             file.unlink()
@@ -109,7 +109,7 @@ def run(request: pytest.FixtureRequest, started: list[Process], no_leftovers: No
 
 @pytest.hookimpl(hookwrapper=True)  # type: ignore[misc]
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, None, None]:
-    """Removes it."""
+    """Removes the test's folder."""
     yield
     if folder := item.stash.get(FOLDER, None):
         folder.cleanup()
@@ -117,7 +117,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, None, None]:
 
 @pytest.fixture
 def rng(request: pytest.FixtureRequest) -> Random:
-    """Random numbers, of --seed and the test's name."""
+    """The random numbers of --seed and the test's name."""
     return Random(f"{request.config.option.seed} {request.node.name}")
 
 
@@ -152,7 +152,7 @@ class Client:
     """client("-c 20", "-v"): the stage's client of the server that was started last."""
 
     def __init__(self, server: Server) -> None:
-        """Finds it by the port."""
+        """Finds the server by its port."""
         self.server = server
 
     def __call__(self, *options: object, stage: Stage | str = "", **how: Any) -> Process:
@@ -201,7 +201,7 @@ class Peer:
     """peer("peer --client --reach stale -a {address} -p {port}"): another program of build/tests/, against the last server."""
 
     def __init__(self, server: Server) -> None:
-        """Finds it by the port."""
+        """Finds the server by its port."""
         self.server = server
 
     def __call__(self, command: str, **how: Any) -> Process:
@@ -221,7 +221,7 @@ def peer(server: Server) -> Peer:
 
 @pytest.hookimpl(hookwrapper=True)  # type: ignore[misc]
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, None]:
-    """Each program with its command line, status and output."""
+    """Adds to a report each program with its command line, status and output."""
     report = (yield).get_result()
     if report.failed:
         report.sections += [(process.name, process.report()) for process in item.stash.get(STARTED, [])]

@@ -81,7 +81,7 @@ class Log:
     """The kernel's log from now on."""
 
     def __init__(self) -> None:
-        """Opens it."""
+        """Opens the netlink socket."""
         self.descriptor = os.open("/dev/kmsg", os.O_RDONLY | os.O_NONBLOCK)
         os.lseek(self.descriptor, 0, os.SEEK_END)
 

@@ -23,7 +23,7 @@ from typing import Any, TypeVar
 from live import kernel
 import pytest
 
-WAIT_S = 60.0  # for anything that has to come: emulated machines are slow
+WAIT_S = 60.0  # the longest wait for anything that has to come: emulated machines are slow
 Found = TypeVar("Found")
 
 
@@ -72,18 +72,18 @@ class Process:
 
     @property
     def out(self) -> str:
-        """Its stdout so far."""
+        """The program's stdout so far."""
         return self.files["out"].read_text(errors="replace")
 
     @property
     def err(self) -> str:
-        """Its stderr so far."""
+        """The program's stderr so far."""
         return self.files["err"].read_text(errors="replace")
 
     @property
     def said(self) -> list[str]:
         """The lines of stderr that are no trace."""
-        return re.findall(r"^[^ \n]+: [a-z].*", self.err, re.M)  # a trace has more spaces, or a number
+        return re.findall(r"^[^ \n]+: [a-z].*", self.err, re.M)  # the lines of a trace have more spaces, or a number
 
     @property
     def json(self) -> list[dict[str, Any]]:
@@ -91,7 +91,7 @@ class Process:
         return [json.loads(line) for line in self.out.splitlines() if line.startswith("{")]
 
     def has_ended(self, within: float = 0) -> bool:
-        """Returns whether it has ended, or does so in time."""
+        """Returns whether the process has ended, or does so in time."""
         if self.status is None:
             poll = select.poll()
             poll.register(self.pidfd, select.POLLIN)
@@ -100,11 +100,11 @@ class Process:
         return self.status is not None
 
     def promised(self) -> float:
-        """Within how many seconds it has to end: see sim/scene.py."""
+        """The seconds within which the program has to end: see sim/scene.py."""
         return WAIT_S
 
     def ends(self, *statuses: int, within: float = 0) -> Process:
-        """Waits until it has ended by itself, with one of these exit statuses."""
+        """Waits until the process has ended by itself, with one of these exit statuses."""
         __tracebackhide__ = True
         within = within or self.promised()
         if not self.has_ended(within):
@@ -121,7 +121,7 @@ class Process:
         wanted, seen, rest = text.encode(), 0, b""
         with self.files[where].open("rb") as file:
             while True:
-                over = self.has_ended() or time.monotonic() > end  # before the read, which then has all
+                over = self.has_ended() or time.monotonic() > end  # look at this before the read, which then has all
                 data = rest + file.read()
                 seen += data.count(wanted)
                 rest = data[max(0, len(data) - len(wanted) + 1) :] if wanted else b""
@@ -133,24 +133,24 @@ class Process:
                 time.sleep(0.01)
 
     def signal(self, *names: str) -> Process:
-        """Sends it "INT" and the like."""
+        """Sends the process "INT" and the like."""
         for name in names:
             signal.pidfd_send_signal(self.pidfd, signal.Signals[f"SIG{name}"])
         return self
 
     def kill(self) -> Process:
-        """Kills it, and waits until it is gone."""
+        """Kills the process, and waits until it is gone."""
         __tracebackhide__ = True
         return self.signal("KILL").ends(-signal.SIGKILL)
 
     def hang_up(self) -> Process:
-        """Ends its stdin, which was a pipe."""
+        """Ends the stdin of the process, which was a pipe."""
         if self.popen.stdin:
             self.popen.stdin.close()
         return self
 
     def close(self) -> None:
-        """Ends it, whatever it does."""
+        """Ends the process, whatever it does."""
         if not self.has_ended():
             self.signal("CONT", "KILL")
             self.has_ended(WAIT_S)
@@ -176,12 +176,12 @@ class Process:
         """Returns how often each of its threads was given a CPU, as the kernel counts."""
         found = {}
         for thread in Path(f"/proc/{self.pid}/task").iterdir():
-            with contextlib.suppress(OSError):  # it has ended just now
+            with contextlib.suppress(OSError):  # the process has ended just now
                 found[thread.name] = int((thread / "schedstat").read_text().split()[2])
         return found
 
     def _is_asleep(self) -> bool:
-        """All threads are, at this moment."""
+        """Returns whether all threads sleep at this moment."""
         states = []
         for thread in Path(f"/proc/{self.pid}/task").iterdir():
             with contextlib.suppress(OSError):
@@ -206,7 +206,7 @@ class Process:
         return self
 
     def holds(self) -> tuple[int, dict[str, dict[str, int]]]:
-        """Its descriptors; and what the devices hold, for whoever it is: also for a thread that has ended."""
+        """The program's descriptors; and the objects on the devices, whoever holds them: also those of a thread that has ended."""
         return len(os.listdir(f"/proc/{self.pid}/fd")), kernel.objects()
 
     def threads(self) -> int:
@@ -219,7 +219,7 @@ class Process:
         for thread in os.listdir(f"/proc/{self.pid}/task"):
             try:
                 calls = Path(f"/proc/{self.pid}/task/{thread}/stack").read_text().splitlines()[:4]
-            except OSError:  # it has ended just now, or we are not root
+            except OSError:  # the process has ended just now, or we are not root
                 continue
             found.append(" < ".join(call.split()[-1].split("+")[0] for call in calls) or "running")
         return f"its threads are in the kernel at: {'; '.join(found) or 'not known'}"
@@ -232,7 +232,7 @@ class Process:
         return f"exit status {self.status}"
 
     def report(self) -> str:
-        """For a person: what was run, and what came of it."""
+        """A report for a person: the command that was run, and its end."""
         self.has_ended()
         err, out = self.err.splitlines(), self.out.splitlines()
         lines = [f"$ {' '.join(self.argv)}", f"[{self._outcome()}]"]

@@ -9,7 +9,7 @@ import pytest
 from live.processes import Process
 from live.table import Link, Stage
 
-WARM_UP = 100  # a tenth of the messages, but not more than this
+WARM_UP = 100  # a tenth of the messages warm up, but not more than this
 Result = dict[str, Any]
 ROLES = {"client": "client", "server": "agent"}
 
@@ -29,14 +29,14 @@ def of(process: Process, stage: Stage, link: Link, size: int = 64, index: int | 
 
 
 def agrees(result: Result) -> None:
-    """Figures that are made of each other."""
+    """These figures are made of each other."""
     rate = result["count"] / result["seconds"] if result["seconds"] else result["messages_per_second"]
     assert result["messages_per_second"] == pytest.approx(rate, rel=1e-3, abs=1e-3)
     assert result["bytes_per_second"] == pytest.approx(rate * result["size"], rel=1e-3, abs=1e-3)
     if spread := result["round_trip_us"]:
         rising = [spread[name] for name in ("min", "p50", "p90", "p99", "p99_9", "max")]
         assert rising == sorted(rising)
-        assert spread["min"] - 0.001 <= spread["mean"] <= spread["max"] + 0.001  # each is rounded for itself
+        assert spread["min"] - 0.001 <= spread["mean"] <= spread["max"] + 0.001  # each figure is rounded for itself
     cq = result["cq"]
     assert cq["polls"] >= cq["empty_polls"] and cq["sleeps"] >= cq["empty_wake_ups"]
     if cq["polls"]:
@@ -49,7 +49,7 @@ def whole(process: Process, stage: Stage, link: Link, size: int, count: int, ind
     is_client = process.argv[0].endswith("client")
     assert result["complete"] and result["seconds"] > 0
     if stage.one_sided and not is_client and not stage.agent_sees and not stage.one_way:
-        # It is told how many messages there were, and nothing else.
+        # A server is told how many messages there were, and nothing else.
         assert result["count"] == count and result["cq"]["completions"] <= 4
         return result
     assert result["count"] + result["warm_up"] == count

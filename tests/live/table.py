@@ -28,17 +28,17 @@ class Stage:
     """A folder with a server and a client. The traits are what tests ask for; see program/stage.h."""
 
     name: str
-    notices_death: bool = True  # ends without --timeout if its peer leaves or dies
+    notices_death: bool = True  # it ends without --timeout if its peer leaves or dies
     negotiates: bool = True  # the server learns the count and the size from its client
-    serves_many: bool = False  # clients at the same time
-    sleeps: bool = False  # while it waits; the others poll
-    roce_only: bool = False  # no connection manager, or atomic operations: not over soft-iWARP
-    loop: bool = False  # one serves all clients: the server takes their ids from events, not by rdma_get_request
+    serves_many: bool = False  # it serves clients at the same time
+    sleeps: bool = False  # the programs sleep while they wait; the others poll
+    roce_only: bool = False  # it has no connection manager, or atomic operations: it does not run over soft-iWARP
+    loop: bool = False  # one loop serves all clients: the server takes their ids from events, not by rdma_get_request
     one_sided: int = 0  # completions of a message at the client, if it is written or read, not sent
     agent_sees: bool = True  # the server knows of each message
     one_way: bool = False  # nothing comes back: the server verifies, and there are no round trips
     of_server: str = ""
-    nine: bool = False  # one of the nine ways to wait, of build/nine
+    nine: bool = False  # a program of build/nine: one of the nine ways to wait
 
     def __str__(self) -> str:
         return self.name
@@ -71,7 +71,7 @@ class Link:
     """An RDMA device of this machine, with one of its addresses."""
 
     transport: str  # the name in the programs' results
-    family: int  # 4 or 6
+    family: int  # the family of addresses: 4 or 6
     device: str
     netdev: str
     address: str
@@ -80,7 +80,7 @@ class Link:
         return f"{self.transport}{'6' if self.family == 6 else ''}"
 
 
-# Variables of lab/README.md.
+# Variables that lab/README.md describes.
 LAB = (
     Link("RoCE", 4, "rxe0", "roce0", "192.0.2.1"),
     Link("iWARP", 4, "siw0", "iwarp0", "198.51.100.1"),
@@ -90,7 +90,7 @@ LAB = (
 
 
 def _link_of(address: str) -> Link:
-    """The link of this machine that has the address."""
+    """Returns the link of this machine that has the address."""
     for device in Path("/sys/class/infiniband").glob("*"):
         netdev = (device / "ports/1/gid_attrs/ndevs/0").read_text().strip()
         shown = subprocess.run(["ip", "-o", "addr", "show", "dev", netdev], capture_output=True, text=True, check=True)

@@ -51,5 +51,5 @@ def test_half_a_connection(server: Server, client: Client, peer: Peer) -> None:
     held = s.holds()
     peer(f"{SENDS.format(stage=1)} --async --die-connecting --die-after 0 --rounds 10").ends(0)
     client("-c 20 -v").ends(0)
-    until(lambda: s.holds() == held, f"the server holds what it held before: {held}", 100)  # docs/pitfalls.md
+    until(lambda: s.holds() == held, f"the server holds what it held before: {held}", 100)  # docs/pitfalls.md tells why this may take long
     s.signal("INT").ends(0)

@@ -64,7 +64,7 @@ class Stranger:
     """A connection to the server."""
 
     def __init__(self, server: Server) -> None:
-        """Connects."""
+        """Connects to the server."""
         self.socket = socket.create_connection((server.link.address, server.port), timeout=60)
 
     def says(self, data: bytes) -> Stranger:
@@ -76,7 +76,7 @@ class Stranger:
         return self
 
     def is_answered(self) -> Stranger:
-        """By the server's line."""
+        """Waits for the server's line."""
         answer = self.socket.recv(len(LINE) + 1, socket.MSG_WAITALL)
         assert len(answer) == len(LINE) + 1 and not answer[-1]
         return self
@@ -90,7 +90,7 @@ class Stranger:
         self.leaves()
 
     def leaves(self) -> None:
-        """Without another word."""
+        """Leaves without another word."""
         self.socket.close()
 
 
@@ -103,7 +103,7 @@ def test_strangers_on_the_line_are_refused_and_the_next_is_served(server: Server
         b"GET / HTTP/1.1\r\nHost: a.server.that.listens.for.programs\r\n\r\n",
         LINE.replace(b":", b"-") + b"\0",
         LINE[:-2] + b"g1\0",
-        LINE + b"\n",  # a newline in the place of the zero
+        LINE + b"\n",  # this line has a newline in the place of the zero
         NO_GID + b"\0",
     ]
     for data in said:
@@ -115,7 +115,7 @@ def test_strangers_on_the_line_are_refused_and_the_next_is_served(server: Server
     client("-w 60 -c 50 -v").ends(0)
     s.ends(0)
     silent.leaves()
-    assert s.err.count("did not say LID:QPN:PSN:GID") == 7  # one of these is "gone"
+    assert s.err.count("did not say LID:QPN:PSN:GID") == 7  # one of these lines is "gone"
     assert s.err.count("it has told no GID") == 1
     assert s.err.count("ended the exchange") >= 3
     assert s.err.count("said nothing of its QP") == 1

@@ -35,7 +35,8 @@ def test_all_are_served_at_once(server: Server, client: Client, rng: Random, num
 @pytest.mark.skipif(len({link.device for link in LINKS}) < 2, reason="there is one device")
 @pytest.mark.parametrize("name", [pytest.param(name, marks=() if name == "ping-sr-4" else pytest.mark.long) for name in MANY.split()])
 def test_all_are_served_over_two_devices(run: Run, rng: Random, name: str) -> None:
-    """At once, over IPv4 and IPv6, and nothing of them is kept; of a device, no more than after its first clients."""
+    """The server serves all at once, over IPv4 and IPv6, and keeps nothing of them; of a device it keeps no more
+    than after its first clients."""
     stage = next(stage for stage in STAGES if stage.name == name)
     port, idle = next_port(), kernel.qps()
     s = run(f"{stage.folder}/server", "-n 0 -p", port).awaits("listening on")
@@ -54,7 +55,7 @@ def test_all_are_served_over_two_devices(run: Run, rng: Random, name: str) -> No
 
 @each(MANY, check={"RoCE": "ping-sr-4"})
 def test_one_that_falls_silent_holds_up_no_other(server: Server, client: Client, rng: Random) -> None:
-    """When it is killed, the server notices."""
+    """The server notices when the client is killed."""
     s = server("-n 4 -j")
     silent = client(ENDLESS).awaits("SUCCESS, RECV").signal("STOP")
     for c in [client(f"-v {sends}") for sends in what_they_send(3, rng)]:
@@ -65,9 +66,9 @@ def test_one_that_falls_silent_holds_up_no_other(server: Server, client: Client,
     assert sum(result["complete"] for result in s.json) == 3
 
 
-@each(MANY, check={"RoCE": "ping-sr-2"})  # it has a thread for each client, ping-sr-4 above has one loop
+@each(MANY, check={"RoCE": "ping-sr-2"})  # ping-sr-2 has a thread for each client, ping-sr-4 above has one loop
 def test_a_busy_server_is_stopped(server: Server, client: Client, link: Link) -> None:
-    """It says nothing, and its clients say that it left; soft-iWARP may fail a send before it reports that."""
+    """The server says nothing, and its clients say that it left; soft-iWARP may fail a send before it reports that."""
     s = server("-n 0")
     busy = [client(ENDLESS) for _ in range(4)]
     for c in busy:

@@ -28,7 +28,7 @@ def test_a_client_ends_when_its_server_is_killed(pair: Pair, stage: Stage, link:
 
 @each(stages, check=CHECK)
 def test_a_server_ends_when_its_client_is_killed(pair: Pair, stage: Stage, link: Link) -> None:
-    """It is no failure of the server's."""
+    """A client that is killed is no failure of the server's."""
     s, c = pair.endless(timeout=limit(stage))
     c.kill()
     s.ends(0)
@@ -52,7 +52,7 @@ def test_a_server_outlives_a_killed_client(server: Server, client: Client, stage
     where=lambda stage, link: stage.agent_sees or link.transport != "iWARP",
 )
 def test_a_silent_client_is_not_taken_for_dead(pair: Pair) -> None:
-    """It is stopped and sends nothing, but its host answers keepalives: the server waits."""
+    """The client is stopped and sends nothing, but its host answers keepalives: the server waits."""
     s, c = pair("-c 20", "--keepalive 1 -T", "--rate 10 -T")
     c.awaits("ibv_post_send", 5).signal("STOP")
     s.awaits("wr_id 0x4000000000000000, SUCCESS", 2)

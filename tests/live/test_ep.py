@@ -17,7 +17,7 @@ TRANSFER = "-c 200 -s 3k"
 
 
 def functions_of_header() -> dict[str, set[str]]:
-    """Each function of rdma_verbs.h, and what it calls of this header and of libibverbs."""
+    """Returns each function of rdma_verbs.h, with what it calls of this header and of libibverbs."""
     found: dict[str, set[str]] = {}
     for line in HEADER.read_text().splitlines():
         if begins := re.match(r"(?:(?:static inline )?(?:int|void) \*?)?(rdma_[a-z_]+)\(", line):
@@ -64,7 +64,7 @@ def both_in_mid_run(server: Server, client: Client) -> tuple[Process, Process]:
 
 @each("ping-ep-0", check=NEVER)
 def test_the_client_is_stopped_or_killed(server: Server, client: Client) -> None:
-    """It is no failure of the server's."""
+    """This is no failure of the server's."""
     s, c = both_in_mid_run(server, client)
     c.signal("TERM").ends(0)
     s.ends(0)

@@ -17,7 +17,7 @@ from live.conftest import Run, next_port
 from live.processes import Process, until
 from live.table import LINKS, TOP, Link, over
 
-# In plain/ without the library, in two-files/ with the two files of it that other projects copy.
+# These use our library, but plain/ has none of it, and two-files/ has the two files of it that other projects copy.
 SERVERS = ["echo_server", "epoll_server", "srq_server", "plain/echo_server", "two-files/echo_server"]
 ENDLESS = 100_000_000
 
@@ -26,12 +26,12 @@ class Echo:
     """echo.serve("echo_server"), and echo.client(200) of it: a server on a port of its own, and its clients."""
 
     def __init__(self, run: Run, link: Link) -> None:
-        """Over that link."""
+        """Keeps the link over which the programs run."""
         self.run, self.link, self.port, self.client_program = run, link, 0, ""
         self.before = kernel.connected(link.transport)
 
     def serve(self, name: str, **how: Any) -> Process:
-        """Once it listens."""
+        """Starts a server, and waits until it listens."""
         self.port = next_port()
         self.client_program = f"build/examples/{name.rpartition('/')[0]}/echo_client"
         return self.run(f"build/examples/{name}", self.link.address, self.port, **how).awaits(": listening")
@@ -41,7 +41,7 @@ class Echo:
         return self.run(self.client_program, self.link.address, self.port, count, size, **how)
 
     def busy_client(self) -> Process:
-        """One that does not end by itself, once it is connected. A server's end of the client before may still close."""
+        """A client that does not end by itself, once it is connected. A server's end of the client before may still close."""
         until(lambda: kernel.connected(self.link.transport) == self.before, "earlier connections have ended")
         client = self.client(ENDLESS)
         until(lambda: kernel.connected(self.link.transport) == self.before + 2, "both ends are connected")
@@ -50,7 +50,7 @@ class Echo:
 
 @pytest.fixture
 def echo(run: Run, link: Link) -> Echo:
-    """Over the test's link."""
+    """The echo programs over the test's link."""
     return Echo(run, link)
 
 
@@ -143,7 +143,7 @@ def test_many_are_served_beside_one_that_is_killed(echo: Echo, name: str, crowd:
 @pytest.mark.parametrize("crowd", [34, pytest.param(64, marks=pytest.mark.long)])
 @over("RoCE", links=lambda link: link.transport != "iWARP" and link.family == 4)
 def test_clients_without_receives_do_not_keep_all_buffers(echo: Echo, run: Run, link: Link, crowd: int) -> None:
-    """Each keeps eight of 512, and 64 of them all; when they keep more than half, they are given up."""
+    """Each client keeps eight of 512 buffers, and 64 clients keep them all; when they keep more than half, they are given up."""
     s = echo.serve("srq_server")
     for _ in range(crowd):
         options = "--client --greedy 8 -s 64 -a", link.address, "-p", echo.port
@@ -171,7 +171,7 @@ def test_a_second_server_of_a_port(run: Run, link: Link, server: str) -> None:
 
 @over()
 def test_a_client_in_a_loop(echo: Echo) -> None:
-    """It says each second how far it is, which over the simulated device is a million calls."""
+    """The client says each second how far it is, which over the simulated device is a million calls."""
     s = echo.serve("echo_server")
     echo.client_program = "build/examples/loop_client"
     for count, size in ((200, 64), (50, 4096)):
@@ -185,8 +185,8 @@ def test_a_client_in_a_loop(echo: Echo) -> None:
 
 @over()
 def test_ctrl_c_while_a_client_in_a_loop_connects(run: Run, link: Link) -> None:
-    """To an address that no host has. soft-iWARP is then inside of rdma_connect, for two minutes."""
-    before = kernel.connected("iWARP")  # on any device: this counts ids, whose state changes when the connect begins
+    """The client connects to an address that no host has. soft-iWARP is then inside of rdma_connect, for two minutes."""
+    before = kernel.connected("iWARP")  # this counts ids on any device: their state changes when the connect begins
     c = run("build/examples/loop_client", f"{link.address.rpartition('.')[0]}.99")
     until(lambda: kernel.connected("iWARP") > before, "its connect has begun")
     assert c.signal("INT").ends(0, within=8).said == []
@@ -194,7 +194,7 @@ def test_ctrl_c_while_a_client_in_a_loop_connects(run: Run, link: Link) -> None:
 
 @over("RoCE")
 def test_with_ping_sr_0(echo: Echo, run: Run, link: Link) -> None:
-    """It sends and expects the same messages, and knows their number from its options."""
+    """The client sends and expects the same messages, and knows their number from its options."""
     s = echo.serve("echo_server")
     run("ping-sr-0/client", "-v -a", link.address, "-p", echo.port, "-c 100 -s 64").ends(0)
     s.signal("TERM").ends(0)
@@ -221,7 +221,7 @@ def test_the_store_returns_what_was_put(run: Run, link: Link) -> None:
 
 MESSAGE = 65536  # bytes, at most, of stream_client
 CREDITS = 64  # the credits of stream_server
-LINES = "".join(f"{number:63}\n" for number in range(100_000))  # more than that many messages
+LINES = "".join(f"{number:63}\n" for number in range(100_000))  # these lines make more messages than there are credits
 
 
 class Stream:
@@ -230,16 +230,16 @@ class Stream:
     pair = "stream"
 
     def __init__(self, run: Run, link: Link) -> None:
-        """Over that link."""
+        """Keeps the link over which the stream runs."""
         self.run, self.link, self.port = run, link, 0
 
     def serve(self, **how: Any) -> Process:
-        """Once it listens."""
+        """Starts the server, and waits until it listens."""
         self.port = next_port()
         return self.run(f"build/examples/{self.pair}_server", self.link.address, self.port, **how).awaits(": listening")
 
     def client(self, stdin: str | int) -> Process:
-        """It sends that."""
+        """Starts a client that sends `stdin`."""
         return self.run(f"build/examples/{self.pair}_client", self.link.address, self.port, stdin=stdin)
 
     def endless(self) -> tuple[Process, Process]:
@@ -254,7 +254,7 @@ class Stream:
 
 @pytest.fixture
 def stream(run: Run, link: Link) -> Stream:
-    """Over the test's link."""
+    """A stream over the test's link."""
     return Stream(run, link)
 
 
@@ -267,13 +267,13 @@ def test_a_stream_arrives_whole(stream: Stream, pair: str) -> None:
         c = stream.client(text).ends(0)
         s.ends(0)
         assert s.out == text
-        messages = -(-len(text) // MESSAGE) + 1  # one is the end
+        messages = -(-len(text) // MESSAGE) + 1  # one message is the end
         assert f": {messages} " in c.err and f": {messages} " in s.err
 
 
 @over()
 def test_a_stream_waits_for_credits_if_the_server_is_slow(stream: Stream) -> None:
-    """It writes to a pipe, and nobody reads until the client has used up its credits."""
+    """The server writes to a pipe, and nobody reads until the client has used up its credits."""
     reading, writing = os.pipe()
     s = stream.serve(stdout=writing)
     os.close(writing)
@@ -341,7 +341,7 @@ def test_memory_that_cannot_be_had(run: Run, link: Link) -> None:
 
 @pytest.mark.skipif(len({link.device for link in LINKS}) < 2, reason="there is one device")
 def test_servers_on_two_devices_in_one_process(run: Run) -> None:
-    """With parts of each."""
+    """The servers also use parts of both devices."""
     addresses = [link.address for link in LINKS if link.family == 4]
     assert run("build/tests/parts", *addresses).ends(0, within=150).out == "8 clients, 100 messages each\n"
 

@@ -17,12 +17,12 @@ MESSAGES = 5
 SLOWLY = "--rate 10 -c 1000000"
 # A publisher changes its record, and pubsub-rdma-2's sends it, too; one file a side must know the number of messages.
 OPTIONS = {"pubsub-rdma-1": "--rate 1", "pubsub-rdma-2": "--rate 10 -T", "ping-ep-0": "-c 1000000"}
-MESSAGE = 65536  # bytes, of stream_client
-POLLS_MEMORY = "ping-rdma-3"  # while a client is connected
+MESSAGE = 65536  # bytes of a message of stream_client
+POLLS_MEMORY = "ping-rdma-3"  # its server polls memory while a client is connected
 
 
 def sleeper(stage: Stage) -> bool:
-    """Its server sleeps. ping-ep-0's does, in librdmacm; talk-rdma-0 naps for 10 ms at a time."""
+    """The stage's server sleeps. ping-ep-0's does, in librdmacm; talk-rdma-0 naps for 10 ms at a time."""
     return (stage.sleeps or stage.name == "ping-ep-0") and not stage.nine and stage.name != POLLS_MEMORY
 
 
@@ -37,7 +37,7 @@ def await_posts(program: Process, most: int) -> None:
 
 
 def sleeps_between_messages(server: Process, sender: Process) -> None:
-    """They come slowly."""
+    """The messages come slowly."""
     await_posts(sender, 3)
     server.sleeps()
     runs, begin = server.runs(), posts(sender)
@@ -69,7 +69,7 @@ def test_an_example_sleeps(run: Run, link: Link, name: str) -> None:
 
 @over("RoCE")
 def test_the_server_of_a_stream_sleeps(run: Run, link: Link) -> None:
-    """Its client has messages when this test writes them."""
+    """The client has messages when this test writes them."""
     port = next_port()
     s = run("build/examples/stream_server", link.address, port).awaits(": listening").sleeps()
     reading, writing = os.pipe()
@@ -86,7 +86,7 @@ def test_the_server_of_a_stream_sleeps(run: Run, link: Link) -> None:
 
 @over("RoCE")
 def test_the_server_of_a_store_sleeps(run: Run, link: Link) -> None:
-    """Before, between and after its clients, which stay for one operation."""
+    """The server sleeps before, between and after its clients, which stay for one operation."""
     s = run("build/examples/store_server", link.address).awaits(": listening").sleeps()
     run("build/examples/store_client", link.address, "put 5 value").ends(0)
     s.sleeps()

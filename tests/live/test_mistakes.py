@@ -11,14 +11,14 @@ from live.table import LINKS, Link, Stage, each
 from live.test_transfers import that_ping
 
 NOBODYS_ADDRESS = "203.0.113.7"  # RFC 5737: for documentation, so on no machine
-LONGEST = 1 << 31  # the largest -s
+LONGEST = 1 << 31  # the largest size that -s takes
 # The same main reads the options of all: one stage shows it, and one with options of its own.
 OPTIONS = {"RoCE": "ping-sr-0 blast-sr-2"}
 LOCK_LITTLE = "setpriv --bounding-set=-ipc_lock prlimit --memlock=65536"  # root would need no limit
 
 
 def on_first(link: Link) -> bool:
-    """For what does not depend on the device."""
+    """Chooses one link for all that does not depend on the device."""
     return link is LINKS[0]
 
 
@@ -52,7 +52,7 @@ def test_no_device_serves_the_address(run: Run, stage: Stage, link: Link) -> Non
 
 @each("ping-sr-0 ping-rc-0", check={"RoCE": "ping-sr-0"})
 def test_different_sizes_are_named_as_the_likely_cause(server: Server, client: Client, stage: Stage) -> None:
-    """By the first that ends: the other may wait forever."""
+    """The side that ends first names them: the other may wait forever."""
     s = server("-s 64 --timeout 5")
     c = client("-s 128 --timeout 5").ends(1)
     s.ends(0, 1)
@@ -65,7 +65,7 @@ DIFFER = {"RoCE": "ping-sr-0 ping-sr-2 ping-sr-4 blast-sr-2"}
 
 
 def max_message(link: Link) -> int:
-    """Bytes, of the device's port."""
+    """The longest message of the device's port, in bytes."""
     shown = subprocess.run(["ibv_devinfo", "-v", "-d", link.device], capture_output=True, text=True, check=True).stdout
     return int(re.findall(r"max_msg_sz:\s+(0x[0-9a-f]+)", shown)[0], 16)
 
@@ -102,7 +102,7 @@ def test_a_client_that_may_lock_too_little_says_so(run: Run, stage: Stage, link:
 
 @each(have_options, check=DIFFER)
 def test_a_server_that_may_lock_too_little_says_so(server: Server, client: Client, stage: Stage) -> None:
-    """One that tells its client refuses it, and continues to serve."""
+    """A server that can tell its client refuses it, and continues to serve."""
     size = "--buffer 1m" if stage.of_server else "" if stage.negotiates else "-s 1m"
     s = server(size, before=LOCK_LITTLE)
     c = client("-s 1m").ends(1)

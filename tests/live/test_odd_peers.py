@@ -21,12 +21,12 @@ POOL = "ping-srq-4"
 RECORDS, READ_BACK = "pubsub-rdma-1 pubsub-rdma-2", "ping-rdma-1 ping-rdma-2"
 REFUSED = f"ping-sr-1 ping-sr-4 blast-sr-2 {POOL} ping-rdma-1"
 WIRES = {"ping-rdma-1": 1, "ping-rdma-2": 1, "ping-rdma-3": 3, "count-atomic-1": 4, "blast-rdma-1": 1, "pubsub-rdma-1": 1, "pubsub-rdma-2": 1}
-UNLIMITED = 10**12  # an announced count
+UNLIMITED = 10**12  # a count that a peer announces
 TYPED = "one\ntwo\nthree\n"
 
 
 def talks(stage: Stage) -> bool:
-    """Lines of text, not messages."""
+    """These stages have lines of text, not messages."""
     return stage.name == "talk-rdma-0"
 
 
@@ -40,22 +40,22 @@ def wire(stage: Stage) -> str:
 
 @dataclass(frozen=True)
 class Odd:
-    """One peer."""
+    """One odd peer."""
 
     what: str
     stages: str
-    peer: str  # its options
-    said: str = ""  # by the program, which says nothing at all without it
-    options: str = ""  # the program's own
+    peer: str  # the peer's options
+    said: str = ""  # the words that the program says, which says nothing at all without them
+    options: str = ""  # options of the program
     status: int = 1  # a client's exit status
-    refused: int = 0  # by a server, for this reason,
-    limit: int = 0  # ... with this limit
+    refused: int = 0  # a server's reason for a refusal; 0: it does not refuse
+    limit: int = 0  # the limit that a server gives with the reason
     transports: str = "RoCE iWARP"
     check: bool = False  # make check runs it over the drivers, too
 
 
 def over(rows: Iterable[Odd]) -> pytest.MarkDecorator:
-    """Each for its stages and links."""
+    """Each odd peer for its stages and links."""
     made = []
     for row in rows:
         marks = [] if row.check else [pytest.mark.long]
@@ -75,7 +75,7 @@ SERVERS = [
     Odd("leaves after six messages", "ping-sr-2 ping-sr-4", "--leave-after 6", "the server left after 6 messages", "--rate 10"),
     Odd("falls silent", f"{PING} blast-sr-2 {READ_BACK} ping-rdma-3", "--silent-after 0", " said nothing for 1 s, after 0 messages", "--timeout 1"),
     Odd("falls silent before the end", "ping-sr-2 ping-sr-3", "--silent-after 3", "waited in vain for the server's answer to message", "-D 2"),
-    # Its private data when it accepts or refuses.
+    # Odd private data of a peer that accepts or refuses.
     Odd("says nonsense when it accepts", f"ping-sr-0 {REFUSED.replace(POOL, '')}", "--accept-data 196", status=0),
     Odd("says a byte when it accepts", "ping-sr-2 ping-rdma-1", "--accept-data 1", status=0),
     *(Odd(f"refuses with {data[:16] or 'nothing'}{' in short' if len(data) == 30 else ''}", "ping-sr-3 blast-sr-2 ping-rdma-1",
@@ -85,18 +85,18 @@ SERVERS = [
         "4f5552310001000200000000000003e8": "refused us: it takes 1 to 1000 messages (-c)",
         "4f555231000100040000000000000007": "refused us: it takes 1 to 7 buffers (-b)",
         "4f555231000100ff0000000000000000": "refused us: for a reason unknown here (255)",
-        "4f555231000200030000000000000100": "refused us: it gave no reason",  # another version,
-        "4f555232000100030000000000000100": "refused us: it gave no reason",  # or magic number
+        "4f555231000200030000000000000100": "refused us: it gave no reason",  # the peer has another version,
+        "4f555232000100030000000000000100": "refused us: it gave no reason",  # the peer has another magic number
         "": "refused us: it gave no reason",
       }.items()),
-    # Padded it has a limit: of 0, for its last byte is missing.
+    # With padding the reason has a limit of 0, for its last byte is missing.
     Odd("refuses with a byte too few", "ping-sr-3 ping-rdma-1", "--refuse --raw-private=4f5552310001000300000000000001",
         "refused us: it gave no reason", transports="iWARP"),
-    # Its buffer.
+    # Odd buffers of a peer.
     Odd("has no room for a message", f"{READ_BACK} ping-rdma-3", "--short-by 1", "the peer's buffer has 63 bytes, and a message has 64 (-s)"),
     Odd("has no room for a record", "pubsub-rdma-1", "--memory record --short-by 1", "the peer's buffer has 63 bytes, and a message has 64 (-s)"),
     Odd("has no room for a mark", "talk-rdma-0", "--short-by 1", "the peer's buffer has 255 bytes, and a message has 256 (-s)"),
-    # On iWARP a client does not learn of it.
+    # On iWARP a client does not learn that nobody may read.
     Odd("lets nobody read", READ_BACK, "--depth 0", NO_READS, transports="RoCE"),
     Odd("lets nobody read its record", "pubsub-rdma-1", "--memory record --depth 0", NO_READS, transports="RoCE"),
     Odd("lets nobody read its stream", "blast-rdma-1", "--memory stream --depth 0", NO_READS, "--read", transports="RoCE"),
@@ -104,7 +104,7 @@ SERVERS = [
         "--read --depth 8 -v", status=0, transports="RoCE"),
     Odd("has the stream that is due", "blast-rdma-1", "--memory stream", options="-q --read -v", status=0),
     Odd("has another stream", "blast-rdma-1", "--memory another-stream", "byte 63 is ", "-q --read -v"),
-    # A record.
+    # Peers with a record.
     Odd("has a record", "pubsub-rdma-1", "--memory record", options="-v", status=0),
     Odd("has a torn record with the same number twice", "pubsub-rdma-1", "--memory same-numbers", TORN, "-v --check numbers", check=True),
     Odd("has a torn record and the sum of the first half's", "pubsub-rdma-1", "--memory same-numbers",
@@ -112,7 +112,7 @@ SERVERS = [
     Odd("has a torn record with a sum that fits", "pubsub-rdma-1", "--memory another-sum", TORN, "-v"),
     Odd("goes back to an older record", "pubsub-rdma-1", "--memory older", "record 1 came after record 4", "-v -c 1000000"),
     Odd("changes its record forever", "pubsub-rdma-1", "--memory changing", " said nothing for 1 s, after 0 messages", "--timeout 1"),
-    # A counter, and a lock.
+    # Peers with a counter, and a lock.
     Odd("counts", "count-atomic-1", "--memory counter", options="-v", status=0),
     Odd("has a lock", "count-atomic-1", "--memory counter", options=f"-v {ON_LOCK}", status=0),
     Odd("has a counter alone", "count-atomic-1", "--memory counter --short-by 16", options="-v", status=0),
@@ -122,7 +122,7 @@ SERVERS = [
     Odd("takes the lock away", "count-atomic-1", "--memory stolen", "the lock was ours, and now it says 0x77", ON_LOCK, check=True),
     Odd("counts without the lock", "count-atomic-1", "--memory ignored", " while we held the lock", ON_LOCK),
     Odd("turns the counter back", "count-atomic-1", "--memory miscounted", ": the counter was 2, and had been ", "-v -c 100000"),
-    # Lines of text.
+    # Peers that take lines of text.
     Odd("takes all lines", "talk-rdma-0", SLOT, "3 lines said, 0 heard", status=0),
     Odd("takes one line", "talk-rdma-0", f"{SLOT} --silent-after 1", " said nothing for 1 s, after 0 messages", "--timeout 1"),
     Odd("counts a line that it has not said", "talk-rdma-0", f"{SLOT} --count-off 1", "the other side has said 1 lines, and 0 were heard"),
@@ -149,14 +149,14 @@ FOR_BLAST = "00000000000000140000000000000040" + "0000000000000010"
 
 
 def private(data: str) -> str:
-    """An option of the peer."""
+    """The peer's option for private data."""
     return f"--raw-private {SOUND}{data}"
 
 
-NO_RECEIVE = "--greedy 1 --silent-after 0"  # it sends a message, and stays
+NO_RECEIVE = "--greedy 1 --silent-after 0"  # a peer that sends a message, and stays
 NONSENSE = "client refused: its private data ("
 CLIENTS = [
-    # Its private data when it connects.
+    # Odd private data of a peer that connects.
     Odd("has a higher version", f"{TELL} ping-rdma-1", private(f"{MAGIC}00020028{1:016x}")),
     Odd("has another magic number", "ping-sr-1 ping-rdma-1", private("4f55523200010020"), NONSENSE, refused=1),
     Odd("says more than its length", "ping-sr-1 ping-sr-4", private(f"{MAGIC}00010020{1:016x}"), NONSENSE, refused=1),
@@ -188,7 +188,7 @@ CLIENTS = [
     Odd("falls silent", f"{PING} blast-sr-2 {POOL} ping-rdma-1 ping-rdma-3", "--silent-after 9", " said nothing for 2 s, after ", "--timeout 2"),
     Odd("stays when it is done", f"{PING} {POOL}", "--silent-after 20", "the client said nothing for 2 s, after 20 messages", "--timeout 2"),
     Odd("leaves early", "ping-sr-2 ping-sr-3 ping-sr-4 ping-sr-5 blast-sr-2", "--leave-after 7", "the client left after "),
-    # One-sided: its buffer, and its count.
+    # Peers of one-sided stages: an odd buffer, an odd count.
     Odd("does not say where its buffer is", f"{READ_BACK} ping-rdma-3 blast-rdma-1 count-atomic-1 {RECORDS}", "--silent-after 0",
         "the client said nothing for 2 s, after 0 messages", "--timeout 2"),
     Odd("has no room for a message", "ping-rdma-3 pubsub-rdma-2", "--short-by 1", "the peer's buffer has 63 bytes, and a message has 64 (-s)"),
@@ -208,7 +208,7 @@ HONEST = {"talk-rdma-0": "-q", "pubsub-rdma-1": "-q -v -s {record} -c 5", "pubsu
 
 @over(CLIENTS)
 def test_a_client_that(server: Server, client: Client, peer: Peer, row: Odd, stage: Stage, link: Link) -> None:
-    """The next is served. One that is refused does not count."""
+    """The next client is served. A client that is refused does not count."""
     typed: dict[str, Any] = {"stdin": TYPED} if talks(stage) else {}
     serves = 1 if row.refused or talks(stage) else 2
     usual = "-c 20 -s 64" if stage.name == "ping-sr-0" else "" if talks(stage) else f"-n {serves}"

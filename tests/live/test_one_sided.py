@@ -28,7 +28,7 @@ def writes_in_order(link: Link) -> bool:
 
 
 def is_seen(pair: Pair, stage: Stage, link: Link, way: str, completions: int) -> None:
-    """Each message, and the client has so many completions."""
+    """Each message is seen, and the client has so many completions."""
     of_client, _, of_server = way.partition("/")
     s, c = pair("-c 1000 -s 200", f"-j {of_server}", f"-v -j {of_client}")
     c.ends(0)
@@ -68,7 +68,7 @@ def test_without_immediate_data_both_say_so(server: Server, client: Client, link
 
 
 def reads(pair: Pair, stage: Stage, link: Link, depth: int, of_server: int) -> str:
-    """With these depths at both sides. Returns what the client said."""
+    """Runs a pair with these depths at both sides. Returns what the client said."""
     s, c = pair("-c 1000 -s 9k", f"-v --read --depth {of_server}", f"-v -j --read --depth {depth}")
     c.ends(0)
     s.ends(0)
@@ -84,13 +84,13 @@ def test_reads_bring_what_is_there(pair: Pair, stage: Stage, link: Link, depth: 
 
 @each("blast-rdma-1", check=NEVER)
 def test_reads_are_as_many_as_the_server_has_agreed_to(pair: Pair, stage: Stage, link: Link) -> None:
-    """On iWARP the client does not learn of that."""
+    """On iWARP the client does not learn of the server's depth."""
     assert "at most 2 READs are under way" in reads(pair, stage, link, 16, 2) or link.transport == "iWARP"
 
 
 @each("blast-rdma-1", check=NEVER)
 def test_one_that_does_not_read_or_wants_too_much(server: Server, client: Client) -> None:
-    """The first WRITEs to memory that is open only for READs."""
+    """The client WRITEs first to memory that is open only for READs."""
     s = server("--read")
     client("-c 20").ends(1)
     assert "--depth 255 is more than" in client("-c 20 --read --depth 255").ends(2).err
@@ -122,7 +122,7 @@ def test_the_lock_keeps_others_out(server: Server, client: Client) -> None:
 
 @each("count-atomic-1", check=NEVER)
 def test_one_that_dies_with_the_lock_keeps_it(server: Server, client: Client) -> None:
-    """After two messages it holds the lock, and has read the guarded word. One that does not use the lock is served."""
+    """After two messages it holds the lock, and has read the guarded word. A client that does not use the lock is served."""
     s = server("-n 3")
     client("--lock --hold 900000000 -T").awaits("ATOMIC", 2).kill()
     assert "waited in vain for the lock: 0x" in client("--lock --timeout 1").ends(1).err
@@ -141,7 +141,7 @@ IWARP = [pytest.param(link, id=str(link)) for link in LINKS if str(link) == "iWA
 @pytest.mark.parametrize("link", IWARP)
 @pytest.mark.parametrize("name", CANNOT)
 def test_over_iwarp_both_say_so_at_once(run: Run, link: Link, name: str) -> None:
-    """Even a client that would wait a minute for its server reports it at once."""
+    """The client reports it at once, even if it would wait a minute for its server."""
     port = next_port()
     for side in ("server", "client -w 60"):
         program = run(f"beyond/{name}/{side.split()[0]}", *side.split()[1:], "-p", port, "-a", link.address).ends(1)

@@ -25,7 +25,7 @@ class Echo:
     """Client and server of one library, over the test's link."""
 
     def __init__(self, run: Run, link: Link, name: str) -> None:
-        """With the server, once it listens."""
+        """Starts the server, and waits until it listens."""
         if not (TOP / self.program(name, "server")[0]).exists():
             pytest.skip(f"{name} is not installed")
         if name == "ucx" and link.transport == "iWARP":
@@ -60,7 +60,7 @@ def test_they_echo_and_end(echo: Echo) -> None:
 @pytest.mark.parametrize("name", [*OURS, *OTHERS[1:]])
 @over()
 def test_the_other_side_notices(echo: Echo, name: str, killed: str, link: Link) -> None:
-    """It has noticed when its queue pair is gone, too. rsockets hang in most runs, not in all: they have no row."""
+    """The other side has noticed when its queue pair is gone, too. rsockets hang in most runs, not in all: they have no row."""
     idle = kernel.qps()
     client = echo.client(ENDLESS)
     until(lambda: sum(kernel.qps()) == sum(idle) + 2, "both ends have a queue pair")

@@ -24,7 +24,7 @@ def test_results_alone_are_on_stdout(pair: Pair) -> None:
 
 @each(that_ping, check=DIFFER)
 def test_results_that_cannot_be_written_are_a_failure(server: Server, client: Client) -> None:
-    """All went well, apart from what the user wanted to have."""
+    """Everything worked, apart from what the user wanted to have."""
     full = os.open("/dev/full", os.O_WRONLY)
     s = server("-c 20", stdout=full)
     c = client("-c 20 -v -j", stdout=full)

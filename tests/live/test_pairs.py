@@ -63,7 +63,7 @@ def test_it_serves_one_that_works_asynchronously(server: Server, peer: Peer) -> 
 
 @each(f"{TELL} blast-sr-2 ping-srq-4 {ONE_SIDED}", check=with_one_sided(SOME))
 def test_it_takes_all_of_the_private_data(server: Server, peer: Peer) -> None:
-    """The others get what each stage needs, 16 bytes of most."""
+    """The peers of other tests send what each stage needs, 16 bytes to most."""
     serves_the_peer(server, peer, "--full")
 
 
@@ -101,7 +101,7 @@ def pingpong(link: Link, *options: object) -> list[object]:
     pytest.fail(f"{link.device} has no GID {gid}")
 
 
-# Without the connection manager, which iWARP needs.
+# These clients do without the connection manager, which iWARP needs.
 @pytest.mark.parametrize("events", ["", "-e"])
 @each("ping-rc-0")
 def test_ping_rc_0_serves_ibv_rc_pingpong(server: Server, run: Run, link: Link, events: str) -> None:

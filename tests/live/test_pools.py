@@ -46,14 +46,14 @@ def test_one_that_sends_all_at_once_is_ended(server: Server, client: Client, pee
     s = server("-n 2 --pool 8")
     flood = greedy(peer, 100)
     client("-c 100 -v").ends(0)
-    flood.ends(0)  # it has been disconnected
+    flood.ends(0)  # the server has disconnected it
     s.ends(0)
     assert link.transport == "iWARP" or "more than its share of the pool" in s.err
 
 
 @each("ping-srq-4", check=NEVER, links=lambda link: link.transport != "iWARP" and link.family == 4)
 def test_as_many_as_there_are_receives_hold_them(server: Server, client: Client, peer: Peer) -> None:
-    """They are given up. Over iWARP, TCP has the echo. Linux 6.12 tells the server of a client that is never ready."""
+    """The server gives such clients up. Over iWARP, TCP has the echo. Linux 6.12 tells the server of a client that is never ready."""
     s = server("-n 0 --pool 4")
     for _ in range(4):
         greedy(peer, 1)
@@ -64,7 +64,7 @@ def test_as_many_as_there_are_receives_hold_them(server: Server, client: Client,
 
 @each("ping-srq-4", check=NEVER)
 def test_twenty_that_break_off_in_a_message(server: Server, client: Client, peer: Peer) -> None:
-    """While an honest one stays, so that the pool stays, too."""
+    """An honest client stays meanwhile, so that the pool stays, too."""
     s = server("-n 22 --pool 8")
     stays = client("-w 5 -c 100000 --rate 100 -q")
     for _ in range(20):

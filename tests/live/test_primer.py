@@ -12,7 +12,7 @@ from live.table import TOP, Link, over
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Compiled once: an emulated guest takes some seconds."""
+    """The programs, compiled once: an emulated guest takes some seconds."""
     line = re.findall(r"^    \$ (for side in server client; do cc .*; done) && lab/run ", (TOP / "docs/primer.md").read_text(), re.MULTILINE)
     into: Path = tmp_path_factory.mktemp("primer")
     assert len(line) == 1 and " build/first_$side " in line[0]

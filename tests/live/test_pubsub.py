@@ -54,12 +54,12 @@ def test_a_subscriber_is_killed_and_another_served(server: Server, client: Clien
 @pytest.mark.parametrize("records", [50, pytest.param(300, marks=pytest.mark.long)])
 @each("pubsub-rdma-2")
 def test_one_is_killed_one_stopped_and_those_beside_them_served(server: Server, client: Client, records: int) -> None:
-    """Both are struck while the server writes to them. The one that is stopped goes on when the others are done."""
+    """Both are struck while the server writes to them. The subscriber that is stopped goes on when the others are done."""
     s = server("-n 0", CHANGING)
     victim, stopped = (client(SUBSCRIBES, "-t -c 1000000") for _ in range(2))
     victim.awaits("ESTABLISHED")
     stopped.awaits("ESTABLISHED")
-    client(SUBSCRIBES, "-q -c 20").ends(0)  # when it is done, those before it are written to, too
+    client(SUBSCRIBES, "-q -c 20").ends(0)  # when this client is done, the server writes to those before it, too
     stopped.signal("STOP")
     beside = [client(SUBSCRIBES, "-q -c", records) for _ in range(2)]
     victim.kill()

@@ -20,7 +20,7 @@ def messages(folder: Path) -> int:
 
 
 def restart(run: Run, server: Server, folder: Path) -> Process:
-    """One that listens: the port of the one before may still be taken."""
+    """A server that listens: the port of the one before may still be taken."""
     address = f"-a {server.link.address} -p {server.port}"
     while True:
         s = run(f"{server.stage.folder}/server", address, "-n 0 --journal", folder)

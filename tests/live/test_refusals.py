@@ -7,7 +7,7 @@ from live.table import NEVER, each
 
 @each("ping-sr-1 ping-sr-4", check={"RoCE": "ping-sr-4"})
 def test_one_that_is_over_the_limits(server: Server, client: Client) -> None:
-    """One that is refused does not count for -n."""
+    """A client that is refused does not count for -n."""
     s = server("--max-size 4k --max-count 1000")
     large = client("-w 5 -s 4097").ends(1)
     many = client("-w 5 -c 1001").ends(1)
@@ -34,7 +34,7 @@ NONSENSE = {
 }
 
 
-@each("ping-sr-1 ping-sr-4", check=NEVER)  # test_odd_peers.py has more
+@each("ping-sr-1 ping-sr-4", check=NEVER)  # test_odd_peers.py has more of this
 def test_one_whose_private_data_make_no_sense(server: Server, client: Client, peer: Peer) -> None:
     s = server()
     for what, (data, reason) in NONSENSE.items():

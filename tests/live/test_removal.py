@@ -34,7 +34,7 @@ def was_told(program: Process) -> bool:
     return any(reason in said for reason in reasons) and "rdma_disconnect" not in said
 
 
-# One has a thread for events, the other one loop.
+# One of the stages has a thread for events, the other one loop.
 @each("ping-sr-2 ping-sr-4", check={"RoCE": "ping-sr-4", "iWARP": "ping-sr-4"})
 def test_both_sides_say_so(restored: None, server: Server, client: Client, link: Link) -> None:
     s = server("-n 2")

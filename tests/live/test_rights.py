@@ -15,7 +15,7 @@ def is_refused(how: str, server: Server, client: Client, peer: Peer) -> None:
     s.ends(0)
     refused = ("Flushed", "local QP operation error") if server.link.transport == "iWARP" else ("remote access error",)
     assert any(reason in trespasser.out for reason in refused)
-    # One that has told its count has had its run before.
+    # A client that has told its count has had its run before.
     assert how == "stale" or "the client left after 0 messages" in s.err
 
 

@@ -36,10 +36,10 @@ EXPECTED = re.compile("|".join((
     "listening on .*",
     "[0-9]+ lines said, [0-9]+ heard",
     "counted to [0-9]+, and the clients' counts add up to [0-9]+(, without those who left early)?",
-    "client refused: .*",  # if it was an honest one, that one says so
+    "client refused: .*",  # if this client was an honest one, it says so
     # The kernel has destroyed the id of a client that has died, has lost patience, or never finished its handshake.
     rf"rdma_(create_qp|accept): (Invalid argument|Connection (refused|reset by peer|timed out)) \(\d+\): {LEFT}.*",
-    "the client ended its run after [0-9]+ of 1000000000 messages",  # it was interrupted
+    "the client ended its run after [0-9]+ of 1000000000 messages",  # a client was interrupted
     r"the client left after [0-9]+ messages(; what was sent to it last failed \(local QP operation error\))?",
     "the client said nothing for [0-9]+ s, after [0-9]+ messages",
     "the client sent more than the [0-9]+ messages due",
@@ -56,7 +56,7 @@ EXPECTED = re.compile("|".join((
 
 
 def surprises(server: Process) -> set[str]:
-    """Its lines that no hostile client explains, with N for each number."""
+    """The server's lines that no hostile client explains, with N for each number."""
     lines = [line.partition(": ")[2] for line in server.err.splitlines()]
     return {re.sub(r"\b(0x[0-9a-f]+|[0-9]+)\b", "N", line) for line in lines if not EXPECTED.fullmatch(line)}
 
@@ -76,17 +76,17 @@ class Way:
 
 
 def asks(stage: Stage, link: object = None) -> bool:
-    """Returns whether its clients say in their connect request what they want."""
+    """Returns whether the stage's clients say in their connect request what they want."""
     return stage.name not in WITHOUT_DATA.split()
 
 
 def has_cm(stage: Stage, link: Link) -> bool:
-    """Returns whether it takes clients from the connection manager."""
+    """Returns whether the stage takes clients from the connection manager."""
     return stage.name != "ping-rc-0"
 
 
 def one(stage: Stage) -> bool:
-    """Returns whether it serves one at a time."""
+    """Returns whether the stage serves one client at a time."""
     return stage.name in ONE_AT_A_TIME.split()
 
 
@@ -97,7 +97,7 @@ def independent(stage: Stage, how: str) -> str:
 
 
 def crowd(way: str, number: int, window: int, size: int = 64, buffers: int = 4) -> str:
-    """Many in one process."""
+    """Many clients in one process."""
     how = f"-c {number} --window {window} -s {size} -n {buffers} --timeout 240"
     return f"peer --client --crowd {way} {how} -a {{address}} -p {{port}}"
 
@@ -108,25 +108,25 @@ def nonsense(stage: Stage, _: Random) -> str:
 
 
 def silent(stage: Stage, rng: Random) -> str:
-    """Sound requests; once connected, not a word."""
+    """Clients with sound requests, which once connected say not a word."""
     number = 1 if one(stage) else rng.randint(1, 4)
     return crowd("silent", number, number)
 
 
 def half(stage: Stage, rng: Random) -> str:
-    """Handshakes that are never finished."""
+    """Clients with handshakes that are never finished."""
     return silent(stage, rng).replace("silent", "half")
 
 
 def claims(stage: Stage, rng: Random) -> str:
-    """Much memory: more than there is for all, or some of what there is."""
+    """Clients that ask for much memory: more than there is for all, or some of what there is."""
     if rng.random() < 0.7:
         return crowd("silent", 4, 4, *rng.choice([(65536, 4096), (200 << 20, 4), (1 << 30, 1)]))
     return crowd("silent", 1, 1, *((65536, 128) if stage.name.startswith("blast") else (8 << 20, 4)))
 
 
 def dies(stage: Stage, rng: Random) -> str:
-    """In mid-run, or interrupted there."""
+    """A client dies in mid-run, or is interrupted there."""
     size = f"-s {rng.choice(('64', '1000', '4k'))}"
     if stage.name in ("ping-sr-0", "count-atomic-1", "ping-rc-0"):
         size = ""
@@ -136,12 +136,12 @@ def dies(stage: Stage, rng: Random) -> str:
 
 
 def dies_connecting(stage: Stage, _: Random) -> str:
-    """After it has sent its connect request."""
+    """A client dies after it has sent its connect request."""
     return independent(stage, "--async --die-connecting --die-after 0 --rounds 5")
 
 
 def private(stage: Stage, rng: Random) -> str:
-    """Private data that are cut, or say what cannot be; or noise."""
+    """Clients with private data that are cut, or say what cannot be; or noise."""
     sound = [200, 64, 4]
     sound[rng.randrange(3)] = rng.choice([0, 1 << 31, 1 << 63, (1 << 64) - 1])
     data = struct.pack(">QQQ", *sound)
@@ -172,7 +172,7 @@ REACHES = {
 
 
 def reaches(stage: Stage, rng: Random) -> str:
-    """Accesses to memory without the right to it."""
+    """Clients with accesses to memory without the right to it."""
     return f"peer --client --reach {rng.choice(REACHES[stage.name].split())} -a {{address}} -p {{port}}"
 
 
@@ -195,12 +195,12 @@ class Hostile:
     """Clients of some ways, one after the other."""
 
     def __init__(self, ways: dict[str, Way], rng: Random, client: Client, peer: Peer) -> None:
-        """None yet."""
+        """Starts without a client."""
         self.ways, self.rng, self.client, self.peer = ways, rng, client, peer
         self.process: Process | None = None
 
     def go_on(self, done: dict[str, int]) -> None:
-        """Starts, strikes or forgets one; to be called again and again."""
+        """Starts, strikes or forgets a client; to be called again and again."""
         if not self.process:
             self.name = self.rng.choice(list(self.ways))
             self.way = self.ways[self.name]
@@ -214,14 +214,14 @@ class Hostile:
             done[self.name] += 1
             self.leave()
         elif time.monotonic() > self.strikes:
-            self.strikes = time.monotonic() + 30  # then it has not ended by itself
+            self.strikes = time.monotonic() + 30  # by then it has not ended by itself
             sent = self.rng.choice(self.way.signals) if self.way.signals else ""
             self.process.signal(sent) if sent else self.process.hang_up()
             if sent == "STOP":
                 self.leave()
 
     def leave(self) -> None:
-        """Ends it, if there is one."""
+        """Ends the client, if there is one."""
         if self.process:
             self.client.server.run.forget(self.process)
             self.process = None
@@ -258,7 +258,7 @@ SOME = "ping-sr-1 ping-sr-3 ping-sr-4 ping-srq-4 blast-sr-2 ping-rdma-1 pubsub-r
 
 
 def are_besieged(stage: Stage) -> bool:
-    """All but ping-ep-0, which serves one client, whoever it is, and ends."""
+    """Returns whether a stage is besieged: all are but ping-ep-0, which serves one client, whoever it is, and ends."""
     return stage.name != "ping-ep-0" and not stage.nine
 
 
@@ -282,7 +282,7 @@ def test_a_server_holds_out(
     held, kib = s.holds(), s.memory_kib()
     ways = {name: way for name, way in WAYS.items() if way.fits(stage, link)}
     groups = [{name: way} for name, way in ways.items()]
-    if one(stage):  # others wait for one that is silent
+    if one(stage):  # the other servers wait for a client that is silent
         groups = [{name: ways.pop(name)} for name in ("nonsense",) if name in ways] + [ways]
     hostile = [Hostile(group, rng, client, peer) for group in groups]
     end, beside = time.monotonic() + seconds, honest(client, stage)
@@ -324,7 +324,7 @@ DIE = "ping-sr-2 ping-sr-3 ping-sr-4 blast-sr-2"
 
 
 def client_of_any_size(client: Client, rng: Random) -> Process:
-    """One that goes on forever, or has little to do."""
+    """A client that goes on forever, or has little to do."""
     return client(f"-v -q -s {rng.choice(SIZES)} -c {rng.choice(COUNTS)}")
 
 
@@ -333,21 +333,21 @@ def client_of_any_size(client: Client, rng: Random) -> Process:
 def test_four_clients_are_struck_at_random(
     server: Server, client: Client, run: Run, rng: Random, seconds: float
 ) -> None:
-    """In the second half of the time it grows by less than 1 MiB: a leak grows with every client."""
+    """In the second half of the time the server grows by less than 1 MiB: a leak grows with every client."""
     s = server("-n 0")
     held, kib = s.holds(), [0]
     for half_of_time in range(2):
         clients = [client_of_any_size(client, rng) for _ in range(4)]
         end = time.monotonic() + seconds / 2
         while time.monotonic() < end:
-            time.sleep(rng.uniform(0, 0.5))  # at any moment, not when something is ready
+            time.sleep(rng.uniform(0, 0.5))  # the signal comes at any moment, not when something is ready
             struck = clients.pop(rng.randrange(4))
             name = rng.choice(("KILL", "INT", "TERM", "STOP"))
             struck.signal(name)
             if name == "STOP":
                 time.sleep(rng.uniform(0, 0.5))
                 struck.signal("KILL")
-            # Before it handles signals, it may end by one; with few messages it may have ended before.
+            # Before the program handles signals, it may end by one; with few messages it may have ended before.
             struck.ends(0, -9 if name in ("KILL", "STOP") else -2 if name == "INT" else -15)
             run.forget(struck)
             clients.append(client_of_any_size(client, rng))
@@ -364,7 +364,7 @@ def test_four_clients_are_struck_at_random(
 @pytest.mark.timeout(0)
 @each(DIE, check=NEVER)
 def test_a_server_is_killed_at_random(server: Server, client: Client, run: Run, rng: Random, seconds: float) -> None:
-    """Its clients fail, except for those that are done, and another one serves their next attempt."""
+    """The server's clients fail, except for those that are done, and another server serves their next attempt."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         s = server("-n 0")

@@ -6,7 +6,7 @@ from live.conftest import Client, Pair, Server, next_port
 from live.processes import Process, until
 from live.table import STAGES, Link, Stage, each
 
-ALIKE = "pubsub-rdma-1 pubsub-rdma-2 talk-rdma-0 ping-ep-0"  # with other options
+ALIKE = "pubsub-rdma-1 pubsub-rdma-2 talk-rdma-0 ping-ep-0"  # these stages have other options
 CHECK = {"RoCE": "ping-sr-0 ping-sr-2 ping-sr-4 blast-sr-2"}
 
 
@@ -26,7 +26,7 @@ def stop(process: Process, stage: Stage, link: Link) -> Process:
 
 
 def stop_if_it_runs(process: Process, stage: Stage, link: Link) -> None:
-    """A stage that notices that its peer has left ends by itself."""
+    """Checks that a stage that notices that its peer has left ends by itself."""
     if stage.notices_death:
         process.ends(0, 1)
     elif not process.has_ended():
@@ -34,7 +34,7 @@ def stop_if_it_runs(process: Process, stage: Stage, link: Link) -> None:
 
 
 def is_of_a_part(process: Process, stage: Stage, link: Link) -> None:
-    """On a slow machine it may have ended in the warm-up: then nothing was measured."""
+    """On a slow machine a program may have ended in the warm-up: then nothing was measured."""
     result = results.of(process, stage, link, 8 if stage.name == "count-atomic-1" else 64)
     assert not result["complete"] and not result["verified"]
     assert result["seconds"] > 0 or not result["count"]

@@ -23,7 +23,7 @@ class Crowd:
     """crowd("silent", 24, window=64): clients in one process. What they have of connections they keep until leave()."""
 
     def __init__(self, peer: Peer, way: str, number: int, window: int, size: int = 64, buffers: int = 4) -> None:
-        """Starts them."""
+        """Starts the strangers."""
         how = f"-c {number} --window {window} -s {size} -n {buffers} --timeout 240"
         self.number = number
         self.process = peer(f"peer --client --crowd {way} {how} -a {{address}} -p {{port}}", stdin=subprocess.PIPE)
@@ -35,13 +35,13 @@ class Crowd:
         return connected, refused, failed
 
     def leave(self) -> None:
-        """Ends them."""
+        """Ends the strangers."""
         self.process.hang_up().ends(0)
 
 
 @pytest.fixture
 def crowd(peer: Peer) -> Callable[..., Crowd]:
-    """Against the last server."""
+    """Connects strangers to the last server."""
     return lambda *how, **more: Crowd(peer, *how, **more)
 
 
@@ -53,7 +53,7 @@ class Held:
         self.server, self.before, self.kib = server, server.holds(), server.memory_kib()
 
     def ends(self) -> None:
-        """It holds nothing more. Stopped, it has not failed."""
+        """The server holds nothing more. If it was told to stop, it has not failed."""
         until(lambda: self.server.holds() == self.before, f"the server holds what it held before: {self.before}", 100)
         assert self.server.memory_kib() - self.kib <= GROWTH_KIB
         self.server.signal("INT").ends(0)
@@ -62,7 +62,7 @@ class Held:
 @pytest.mark.parametrize("requests", [200, pytest.param(2000, marks=pytest.mark.long)])
 @each(lambda stage: stage.name in LADDER.split()[1:], check={"RoCE": "ping-sr-4"})  # ping-sr-0 takes anybody
 def test_a_flood_of_nonsense(server: Server, client: Client, crowd: Callable[..., Crowd], requests: int) -> None:
-    """Each request is answered; not all by the server, whose backlog may be full."""
+    """Each request gets an answer, but not always from the server, whose backlog may be full."""
     s = Held(server("-n 0"))
     flood = crowd("nonsense", requests, window=64)
     client("-c 500 -v -q -w 20").ends(0)
@@ -86,7 +86,7 @@ def silent_beside(stage: Stage, link: Link, number: int) -> int:
 def test_silent_ones_are_given_up(
     server: Server, client: Client, crowd: Callable[..., Crowd], stage: Stage, link: Link, number: int
 ) -> None:
-    """One that comes when they are there is served at once or, where one is served at a time, after them."""
+    """A client that comes when they are there is served at once or, where one is served at a time, after them."""
     s = Held(server("-n 0 --timeout 2", "-c 200" if stage.name == "ping-sr-0" else ""))
     are_given_up(s, client, crowd("silent", silent_beside(stage, link, number), window=64))
 
@@ -115,7 +115,7 @@ def are_given_up(s: Held, client: Client, silent: Crowd) -> None:
 
 @each("blast-sr-2", links=lambda link: link.transport == "RoCE" and link.family == 4)
 def test_five_that_claim_more_memory_than_is_left(server: Server, client: Client, crowd: Callable[..., Crowd]) -> None:
-    """256 MiB each."""
+    """Each of the clients claims 256 MiB."""
     s = Held(server("-n 0 --max-memory 100m"))
     claims = crowd("silent", 5, window=5, size=65536, buffers=4096)
     assert claims.answered()[1] == 5

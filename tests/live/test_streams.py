@@ -29,7 +29,7 @@ STREAMS = [
 
 
 def every_message_arrives(pair: Pair, stage: Stage, link: Link, stream: tuple[str, str, str]) -> None:
-    """In order, and complete."""
+    """Checks that every message arrives, in order."""
     agreed, of_client, of_server = stream
     s, c = pair(agreed, f"-v -j {of_server}", f"-v -j {of_client}")
     c.ends(0)
@@ -63,7 +63,7 @@ def test_verifying_takes_both_sides(server: Server, client: Client, stage: Stage
 
 @each("blast-rdma-1", check=NEVER)
 def test_what_the_last_write_has_left_is_compared(server: Server, client: Client) -> None:
-    """Behind its answer, with which the client's measurement ends."""
+    """The server compares it behind its answer, with which the client's measurement ends."""
     s = server("-v")
     client("-c 50").ends(0)
     assert "what the last WRITE left is not the last message" in s.ends(1).err
@@ -134,7 +134,7 @@ LIMITS = {
 
 @each("blast-sr-2", check=NEVER)
 def test_one_that_asks_for_too_much_is_told_the_limit(server: Server, client: Client) -> None:
-    """One that is refused does not count for -n."""
+    """A client that is refused does not count for -n."""
     s = server("--max-size 64k --max-buffers 100 --max-memory 1060000")
     for options, limit in LIMITS.items():
         assert limit in client(options).ends(1, 2).err

@@ -15,7 +15,7 @@ LONGEST = 240  # bytes that fit into one message; a longer line arrives as sever
 def test_each_line_arrives_in_both_directions_at_once(server: Server, client: Client, lines: int) -> None:
     asked = "".join(f"{number}\n" for number in range(lines))
     told = "".join(f"{number}\n" for number in range(1000, 1000 + lines)) + f"\n{7:0240d}\n"
-    s = server(stdin=f"{told}{7:0241d}")  # with no line feed at its end
+    s = server(stdin=f"{told}{7:0241d}")  # the last line has no line feed at its end
     c = client("-j", stdin=asked).ends(0)
     s.ends(0)
     *heard, results = c.out.splitlines(keepends=True)
@@ -28,7 +28,7 @@ def test_each_line_arrives_in_both_directions_at_once(server: Server, client: Cl
 
 @each("talk-rdma-0", check=NEVER)
 def test_a_side_says_that_the_other_was_killed(server: Server, client: Client) -> None:
-    s = server(stdin=subprocess.PIPE)  # neither has sent everything
+    s = server(stdin=subprocess.PIPE)  # neither side has sent everything
     c = client("-t", stdin=subprocess.PIPE).awaits("ESTABLISHED")
     s.kill()
     c.ends(1)

@@ -28,7 +28,7 @@ PAIRS = {
     "rdma_create_event_channel": "rdma_destroy_event_channel",
     "rdma_create_id": "rdma_destroy_id",
     "rdma_get_request": "rdma_destroy_id",  # a server has the client's id from here on,
-    "rdma_migrate_id": "rdma_destroy_id",  # if it waits for events, it reads them from here on
+    "rdma_migrate_id": "rdma_destroy_id",  # a program that waits for events reads them from here on
     "ibv_alloc_pd": "ibv_dealloc_pd",
     "ibv_create_comp_channel": "ibv_destroy_comp_channel",
     "ibv_create_cq": "ibv_destroy_cq",
@@ -36,7 +36,7 @@ PAIRS = {
     "ibv_open_device": "ibv_close_device",
     "ibv_create_qp": "ibv_destroy_qp",
     "ibv_reg_mr_iova2": "ibv_dereg_mr",  # ibv_reg_mr is a macro, which calls this
-    "rdma_connect": "rdma_disconnect",  # if the call waits for the answer,
+    "rdma_connect": "rdma_disconnect",  # this holds if the call waits for the answer,
     "rdma_accept": "rdma_disconnect",
     "ESTABLISHED": "rdma_disconnect",  # the disconnect may come as an event
 }
@@ -65,7 +65,7 @@ def undone(stage: Stage, steps: list[str]) -> list[str]:
         if step in PAIRS:
             due.append(PAIRS[step])
         elif step == "rdma_listen" and stage.loop:
-            due.append("rdma_destroy_id")  # for the one client of this run
+            due.append("rdma_destroy_id")  # one more id is destroyed, for the one client of this run
         elif step == "rdma_disconnect" and due[-1:] != [step]:
             pass  # the thread that reads the peer's disconnect event calls it, too
         elif step in QP_ENDS or (step == "ibv_dereg_mr" and stage.one_sided):
@@ -82,7 +82,7 @@ def undone(stage: Stage, steps: list[str]) -> list[str]:
 
 
 def in_pairs(program: Process, stage: Stage) -> None:
-    """Its whole trace, in which each verb of the role is."""
+    """Checks the whole trace of a program, which has each verb of its role."""
     wanted = WITHOUT_CM if stage.name == "ping-rc-0" else VERBS[program.argv[0].rpartition("/")[2]]
     assert not [verb for verb in wanted.split() if verb not in program.err]
     steps = steps_of(program.err)

@@ -10,7 +10,7 @@ from live.table import LINKS, STAGES, Link, Stage, each
 LADDER = "ping-sr-0 ping-sr-1 ping-sr-2e ping-sr-2 ping-sr-3 ping-sr-4 ping-sr-5"
 BESIDE = "ping-rc-0 ping-rdma-1 ping-rdma-2 ping-rdma-3 blast-rdma-1 ping-srq-4 ping-reconnect-2"
 SIZES = {"1": (1, 100), "64": (64, 300), "4k": (4096, 100), "1m": (1 << 20, 10)}
-DIFFER = "ping-sr-0 ping-sr-2 ping-sr-4"  # the others of the ladder only wait, or tell, in another way
+DIFFER = "ping-sr-0 ping-sr-2 ping-sr-4"  # the other stages of the ladder only wait, or tell, in another way
 ROCE = {"RoCE": DIFFER}
 
 
@@ -25,19 +25,19 @@ def that_wait(stage: Stage) -> bool:
 
 
 def is_short(size: str, stage: Stage, link: Link) -> bool:
-    """Each stage sends one size, several packets long, over each device; those that differ send all of them."""
+    """Each stage sends one size, several packets long, over each device; stages that differ send all sizes."""
     if link.family == 6:
         return size == "4k" and stage.name in LADDER.split() and stage.name != "ping-sr-1"
     return size == "4k" or stage.name in DIFFER.split()
 
 
 def each_size(size: str) -> pytest.MarkDecorator:
-    """Over both families of addresses."""
+    """Chooses one size over both families of addresses."""
     return each(that_ping, check=lambda stage, link: is_short(size, stage, link), links=lambda link: True)
 
 
 def every_byte_comes_back(pair: Pair, stage: Stage, link: Link, size: str) -> None:
-    """Compared by the side that gets the last of them."""
+    """The side that gets the last bytes compares them."""
     length, count = SIZES[size]
     s, c = pair(f"-c {count} -s {size}", server="-j -v" if stage.one_way else "-j", client="-v -j")
     c.ends(0)
@@ -76,7 +76,7 @@ def test_one_message_is_a_run_and_not_verified_without_v(pair: Pair, stage: Stag
 
 @each(that_wait, check=ROCE)
 def test_a_run_for_a_time(pair: Pair, stage: Stage, link: Link) -> None:
-    """On a slow machine it may end in the warm-up: then nothing was measured."""
+    """On a slow machine a run may end in the warm-up: then nothing was measured."""
     s, c = pair("-D 1", server="-j -v" if stage.one_way else "-j", client="-v -j")
     c.ends(0)
     s.ends(0)
@@ -99,7 +99,7 @@ def test_three_clients_after_one_another(server: Server, client: Client, stage: 
 
 @each(lambda stage: that_wait(stage) or stage.name == "blast-sr-2", check={"RoCE": f"{DIFFER} blast-sr-2"})
 def test_a_server_keeps_nothing_of_clients_that_left(server: Server, client: Client, stage: Stage) -> None:
-    """When a process ends, the kernel releases all it has. A server that goes on has to release it itself."""
+    """When a process ends, the kernel releases all it has. A server that goes on has to release everything itself."""
     agreed = "-c 20"
     s = server("-n 0", "-v" if stage.one_way else "", "" if stage.negotiates else agreed)
     before = s.holds()
@@ -125,7 +125,7 @@ LISTEN = "ping-sr-0 ping-sr-1 ping-sr-2 ping-sr-4 blast-sr-2 ping-rc-0 ping-rdma
 
 @pytest.mark.parametrize("name", f"{LISTEN} count-atomic-1 ping-srq-4".split())
 def test_a_server_without_an_address_is_found_at_each(run: Run, name: str) -> None:
-    """IPv4 and IPv6, on every device; it says nothing of that."""
+    """The server listens over IPv4 and IPv6, on every device, and says nothing of that."""
     stage = next(stage for stage in STAGES if stage.name == name)
     links = [link for link in LINKS if not (stage.roce_only and link.transport == "iWARP")]
     port = next_port()

@@ -14,12 +14,12 @@ GROUP = "224.1.2.9"
 
 
 def of_roce(link: Link) -> bool:
-    """Over IPv4."""
+    """Returns whether a link is RoCE over IPv4."""
     return link.transport != "iWARP" and link.family == 4
 
 
 def either(link: Link) -> bool:
-    """The same, and IPv6."""
+    """Returns whether a link is RoCE over IPv4 or IPv6."""
     return link.transport != "iWARP"
 
 
@@ -27,7 +27,7 @@ class Ping:
     """A server, and clients of it."""
 
     def __init__(self, run: Run, link: Link, options: str = "") -> None:
-        """Once it listens."""
+        """Starts the server, and waits until it listens."""
         self.run, self.where = run, f"-a {link.address} -p {next_port()}"
         self.server = run("beyond/ping-ud-0/server", self.where, options).awaits(": listening")
 
@@ -51,7 +51,7 @@ def test_every_message_is_sent_back(run: Run, link: Link) -> None:
 @pytest.mark.parametrize("options", ["-q 0x1234", "-s 1025"])
 @over("RoCE", links=of_roce)
 def test_nobody_is_told_of_what_is_lost(run: Run, link: Link, options: str) -> None:
-    """A QKEY that is not the server's; a message that is longer than a packet."""
+    """Such datagrams have a QKEY that is not the server's, or are longer than a packet."""
     ping = Ping(run, link)
     assert re.fullmatch(r"5 messages of \d+ bytes, 5 lost\n", ping.client(f"-c 5 {options}").ends(1).out)
     ping.client("-c 5").ends(0)
@@ -60,7 +60,7 @@ def test_nobody_is_told_of_what_is_lost(run: Run, link: Link, options: str) -> N
 
 @over("RoCE", links=of_roce)
 def test_a_group_of_two(run: Run, link: Link) -> None:
-    """Each member gets what is sent once, and one that has left gets nothing."""
+    """Each member gets what is sent once, and a member that has left gets nothing."""
     members = [run("beyond/mcast-ud-0/client", GROUP, link.address).awaits(": joined") for _ in range(3)]
     members.pop().signal("TERM").ends(-15)
     sender = run("beyond/mcast-ud-0/server", GROUP, link.address, 50).ends(0)

@@ -51,7 +51,7 @@ def test_a_client_that_falls_silent_is_given_up_after_timeout(server: Server, cl
 
 @each("ping-sr-0 ping-sr-2 ping-sr-3 ping-sr-4 ping-sr-5", check=NEVER)
 def test_a_client_ends_when_its_time_is_over_though_no_answer_comes(server: Server, client: Client) -> None:
-    """Its server is stopped, not killed: there is no event, either."""
+    """The server is stopped, not killed: there is no event, either."""
     s = server("-D 1000")
     c = client("-D 3 -T").awaits("SUCCESS, RECV", 20)
     s.signal("STOP")

@@ -15,7 +15,7 @@ IPV4 = [pytest.param(one, id=str(one), marks=() if n == 0 else pytest.mark.long)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("link", IPV4)
 def test_each_way_carries_all_messages(run: Run, link: Link, way: str) -> None:
-    """The other side sleeps."""
+    """Each time, the other side sleeps."""
     if way == "io_uring" and b"liburing" not in Path("build/ways/client").read_bytes():
         pytest.skip("build/ways was built without liburing-dev")
     for ways in ((way, "channel"), ("channel", way)):

@@ -9,7 +9,7 @@
 
 #include "parts.h"
 
-#define TRIES 50 /* to wake a wait */
+#define TRIES 50 /* attempts to wake a wait */
 
 int bind_client(const struct our_config *its, struct our_stop *stop, struct sockaddr *server,
 		struct our_control **client)

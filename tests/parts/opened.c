@@ -10,7 +10,7 @@
 
 #define SERVER_DEPTH 2 /* READs at a time */
 #define CLIENT_DEPTH 4
-#define RETRIES      3 /* in the clients' config */
+#define RETRIES      3 /* retries in the clients' config */
 #define RNR_RETRIES  5
 #define SECRET       0x55
 
@@ -46,7 +46,7 @@ static int check_counts(struct our_control *control, int rnr_retries)
 	struct ibv_qp_attr attr;
 	int ret;
 
-	if (is_iwarp(control)) /* it has no such counts */
+	if (is_iwarp(control)) /* iWARP has no such counts */
 		return 0;
 	ret = ibv_query_qp(control->qp, &attr, IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY, &init);
 	if (!ret)
@@ -176,7 +176,7 @@ static int read_and_write(struct our_control *client, const struct told *told)
 	return ret ? ret : complete(client, IBV_WC_SEND);
 }
 
-/* With the key of all message buffers it WRITEs: soft-iWARP serves a READ without the right to it. */
+/* The client WRITEs with the key of all buffers: soft-iWARP serves a READ without the right to it. */
 static int reach_elsewhere(struct our_control *client, const struct told *told,
 			   enum attempt attempt)
 {
@@ -192,7 +192,7 @@ static int reach_elsewhere(struct our_control *client, const struct told *told,
 	if (ret)
 		return ret;
 	ret = our_await_completion(client, &completion);
-	if (!ret && completion.opcode == IBV_WC_RDMA_WRITE) /* it has been sent */
+	if (!ret && completion.opcode == IBV_WC_RDMA_WRITE) /* the WRITE has been sent */
 		ret = our_await_completion(client, &completion);
 	ret = expect(ret && ret != ETIMEDOUT, "access elsewhere ends the connection");
 	return ret ? ret

@@ -51,7 +51,7 @@ int expect(bool right, const char *what)
 
 struct worker {
 	struct our_device *whole, *part;
-	int pipe[2]; /* for its agents; NULL: no more will come */
+	int pipe[2]; /* the pipe brings agents; NULL: no more will come */
 	struct our_control *agents[AGENTS];
 };
 
@@ -145,7 +145,7 @@ static void *work(void *argument)
 	return (void *)(intptr_t)ret;
 }
 
-/* After an error, too, each worker hears that no more will come. */
+/* Also after an error each worker hears that no more will come. */
 static int hand_out(struct our_control *listener, struct worker *workers)
 {
 	struct our_control *agent;

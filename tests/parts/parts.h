@@ -10,7 +10,7 @@
 
 #include "our_control.h"
 
-#define CLIENTS  8 /* for one thread; the others have a thread each */
+#define CLIENTS  8 /* clients of one thread; the others have a thread each */
 #define MESSAGES 100
 #define SIZE     1000
 #define SHORT    8 /* goes inline; with messages of both lengths a buffer is posted both ways */

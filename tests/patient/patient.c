@@ -120,7 +120,7 @@ static int look_after(struct our_control *client)
 	return ret;
 }
 
-/* More than are polled at a time: WRITEs of no bytes. */
+/* Posts more WRITEs of no bytes than are polled at a time. */
 static int look_after_full(struct our_control *client)
 {
 	struct ibv_send_wr wr = { .opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SIGNALED };

@@ -89,10 +89,10 @@ static void handle(struct crowd *crowd, struct rdma_cm_id *id, enum rdma_cm_even
 		ask(crowd, id);
 		return;
 	case RDMA_CM_EVENT_ESTABLISHED:
-	case RDMA_CM_EVENT_CONNECT_RESPONSE: /* to be left unanswered */
+	case RDMA_CM_EVENT_CONNECT_RESPONSE: /* this one is to be left unanswered */
 		crowd->connected++;
 		crowd->under_way--;
-		id->context = crowd; /* it stands */
+		id->context = crowd; /* the connection stands */
 		return;
 	case RDMA_CM_EVENT_REJECTED:
 		if (!id->context)

@@ -209,7 +209,7 @@ void set_up_transfer(struct peer *p)
 	attr.cap.max_send_sge = 1;
 	attr.cap.max_recv_sge = 1;
 	must(!rdma_create_qp(p->id, p->pd, &attr), "rdma_create_qp");
-	if (p->one_sided) { /* its buffer comes, and then its count */
+	if (p->one_sided) { /* the other end's buffer comes, and then its count */
 		post_recv_at(p, 0, credit_slot(p, 0), 2 * CREDIT_LEN);
 		post_recv_at(p, 1, credit_slot(p, 2), CREDIT_LEN);
 		return;

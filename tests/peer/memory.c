@@ -92,7 +92,7 @@ static const struct memory memories[] = {
 	COUNTS("stolen", WHEN(LOCK, 1, 0, LOCK, ANOTHERS)),
 	{ .name = "ignored",
 	  .fill = fill_counter,
-	  .changes = 10, /* one of them is while the client holds the lock */
+	  .changes = 10, /* one of these changes is while the client holds the lock */
 	  .watched = LOCK,
 	  .at_least = 1,
 	  .after_us = 5000,

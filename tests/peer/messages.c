@@ -152,7 +152,7 @@ void maybe_fall_silent(const struct peer *p, uint64_t done)
 		fall_silent();
 }
 
-/* More than its share of the server's receives. What it cannot post any more, the server has ended. */
+/* Sends more than its share of the server's receives, until the server ends the connection. */
 void greedy_client(struct peer *p)
 {
 	struct pollfd fds[] = { { .fd = p->id->channel->fd, .events = POLLIN },
@@ -275,7 +275,7 @@ void blast_client(struct peer *p)
 		if (!credit || credit > sent - credited)
 			die("a credit of %" PRIu64 " when %" PRIu64 " messages are uncredited",
 			    credit, sent - credited);
-		post_recv(p, i, true); /* before the credits are spent */
+		post_recv(p, i, true); /* post this receive before the credits are spent */
 		credited += credit;
 	}
 }
@@ -332,7 +332,7 @@ void disconnect(struct peer *p)
 	int64_t start = now_ms();
 	struct ibv_wc wc;
 
-	must(!rdma_disconnect(p->id), "rdma_disconnect"); /* also if the peer has left */
+	must(!rdma_disconnect(p->id), "rdma_disconnect"); /* disconnect also if the peer has left */
 	if (p->async) {
 		while (!p->left && readable(p->channel->fd, DISCONNECT_MS))
 			take_event(p);

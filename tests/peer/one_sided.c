@@ -83,7 +83,7 @@ static int request(struct peer *p, enum ibv_wr_opcode opcode, const struct remot
 	wr.wr.rdma.remote_addr = remote->address;
 	wr.wr.rdma.rkey = remote->rkey;
 	if (atomic) {
-		wr.wr.atomic.rkey = remote->rkey; /* another place in the union */
+		wr.wr.atomic.rkey = remote->rkey; /* this is another place in the union */
 		wr.wr.atomic.compare_add = 1;
 	}
 	errno = ibv_post_send(p->id->qp, &wr, &bad);
@@ -98,7 +98,7 @@ void reach(struct peer *p, enum ibv_wr_opcode opcode, const struct remote *remot
 	awaited(p, request(p, opcode, remote), done);
 }
 
-/* No byte is zero. */
+/* No byte of a message is zero. */
 static uint8_t byte_of(uint64_t message, uint64_t i)
 {
 	return (uint8_t)(1 + (message * 13 + i) % 255);
@@ -173,7 +173,7 @@ __attribute__((noreturn)) void reaching_client(struct peer *p)
 	awaited(p, await(p, true, true), 0);
 	remote = heard_buffer(p);
 	if (!strcmp(p->reach, "stale")) {
-		tell_count(p, p->count); /* all that is due: the server waits until we leave */
+		tell_count(p, p->count); /* no more is due: the server waits until we leave */
 		awaited(p, await(p, true, true), p->count);
 	}
 	remote.address += strstr(p->reach, "beyond") ? 4096 : 0;

@@ -36,10 +36,10 @@
 #define MAX_SIZE      (64ull << 20)
 #define MAX_BUFFERS   4096ull
 #define MAX_MEMORY    (256ull << 20)
-#define GRACE_MS      1000 /* until completions of a peer that has left are overdue */
-#define DISCONNECT_MS 5000 /* until the answer to a disconnect is overdue */
+#define GRACE_MS      1000 /* milliseconds until completions of a peer that has left are overdue */
+#define DISCONNECT_MS 5000 /* milliseconds until the answer to a disconnect is overdue */
 #define RESOLVE_MS    3000
-#define LOST          (-1) /* beside the values of enum ibv_wc_status, which start at 0 */
+#define LOST          (-1) /* a value beside those of enum ibv_wc_status, which start at 0 */
 #define NEVER         UINT64_MAX
 #define KIND_RECV     1 /* the upper half of a wr_id; the lower is the slot */
 #define KIND_SEND     2
@@ -50,7 +50,7 @@ struct peer {
 	int server, client, async, events, blast, full, abrupt, verbose; /* flags */
 	int one_more;       /* a message more than was announced */
 	int torn;           /* a message of which only the first half is sent */
-	int die_connecting; /* with the connect request sent, and no answer heard */
+	int die_connecting; /* it dies with the connect request sent, and no answer heard */
 	uint64_t send_size; /* bytes sent in a message; 0: as announced */
 	uint64_t stage;
 	uint64_t one_sided; /* 1 or 3: the wire of ping-rdma-1 or -3; 0: messages */
@@ -60,7 +60,7 @@ struct peer {
 	uint64_t window;    /* clients of the crowd at a time */
 	const char *addr, *port;
 	uint64_t count, size, n_buf, batch, rounds;
-	uint64_t leave_after, die_after; /* this many messages; or NEVER */
+	uint64_t leave_after, die_after; /* messages before it does this; or NEVER */
 	uint64_t silent_after; /* from this message on it neither sends nor answers; or NEVER */
 	uint64_t announce;     /* a client's count, whatever it does; 0: as many as it makes */
 	uint64_t depth;        /* READs and atomic operations at a time */
@@ -72,7 +72,7 @@ struct peer {
 	int short_count;       /* one-sided: the count has four bytes, with zeros behind */
 	const char *memory; /* one-sided: what its server's buffer shows, see memory.c; or NULL */
 	int talks;          /* one-sided: it listens to the lines of talk-rdma-0 */
-	uint64_t timeout;   /* seconds */
+	uint64_t timeout;   /* the limit in seconds */
 	uint64_t sleep_ms;  /* until a blast client looks for credits that it lacks */
 	uint8_t raw_data[255];
 	size_t raw_len;

@@ -25,12 +25,12 @@ PAGES = [*LABS, PRACTICE, "docs/primer.md", "tools/capture/README.md", "course/R
 
 
 def quotes_of(name: str) -> list[page.Quote]:
-    """The commands of a page."""
+    """Returns the commands of a page."""
     return page.quotes(name, (TOP / name).read_text())
 
 
 def printed(command: str) -> str:
-    """The output of a command, with its stderr."""
+    """Returns the output of a command, with its stderr."""
     run = ["timeout", "-k", "20", str(LIMIT_S), "bash", "-c", command]
     unset = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")
     environment = {name: value for name, value in os.environ.items() if name not in unset}
@@ -63,7 +63,7 @@ def made() -> Iterator[set[Path]]:
 
 
 def makes(quote: page.Quote, made: set[Path]) -> None:
-    """Before a command is run that makes directories."""
+    """Checks, before a command is run, that the directories that it makes do not exist yet."""
     for folder in {TOP / name for name in quote.directories} - made:
         assert not folder.exists(), f"{folder} is in the way"
         made.add(folder)
@@ -78,7 +78,7 @@ def test_a_page_can_be_read(name: str) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page(name: str, made: set[Path]) -> None:
-    """All that it quotes."""
+    """A page shows all that it quotes."""
     wrong = []
     for quote in quotes_of(name):
         makes(quote, made)

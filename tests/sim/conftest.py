@@ -14,7 +14,7 @@ from sim.scene import SceneRun
 
 
 def pingpong(link: Link, *options: object) -> list[object]:
-    """Replaces that of test_pairs, which looks for the device in /sys."""
+    """Replaces the fixture of test_pairs, which looks for the device in /sys."""
     return ["ibv_rc_pingpong", "-d", link.device, "-g", "1", "-n 300 -s 512", *options]
 
 

@@ -61,7 +61,7 @@ static void set_up(struct our_control *control)
 	must(our_setup_buffers(control, most, size, IBV_ACCESS_LOCAL_WRITE), "our_setup_buffers");
 }
 
-/* `device` NULL: of its own. */
+/* With `device` NULL, the connection has a device of its own. */
 static struct our_control *connect_client(struct our_device *device)
 {
 	must(our_create_control_struct(&config, OUR_CLIENT, &client), "our_create_control_struct");
@@ -88,7 +88,7 @@ static void listen_for_it(void)
 	must(our_listener_bind(listener, (struct sockaddr *)&address, 1), "our_listener_bind");
 }
 
-/* `device` NULL: with receives of its own, which are posted. */
+/* With `device` NULL, the connection has receives of its own, which are posted. */
 static void connect_both(struct our_device *device)
 {
 	pthread_t thread;
@@ -203,7 +203,7 @@ static int post_long_list(void)
 	return 0;
 }
 
-/* The device can refuse the second one at once. */
+/* The device can refuse the second request at once. */
 static int post_wrong_list(void)
 {
 	struct ibv_send_wr wrs[3], *bad = NULL;
@@ -595,7 +595,7 @@ static int be_killed(void)
 		if (!pid) {
 			be_client(NULL);
 			must(our_post_send(client, 0, LONG), "our_post_send");
-			usleep(3); /* on the simulated device, in the midst of it */
+			usleep(3); /* the simulated device is now in the midst of the message */
 			raise(SIGKILL);
 		}
 		waitpid(pid, &status, 0);

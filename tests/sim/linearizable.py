@@ -113,7 +113,7 @@ def brought(trace: str, program: int) -> list[tuple[float, float, re.Match[str]]
 
 
 def atomics(trace: str, programs: range) -> list[Operation]:
-    """For the model `words`."""
+    """The operations for the model `words`."""
     return [
         Operation(posted, completed, what["name"], (int(what["address"], 16), int(what["one"]), int(what["other"])), None if completed == NEVER else int(what["first"]))
         for program in programs

@@ -22,8 +22,8 @@ import pytest
 from live.processes import WAIT_S, Found, Process
 from sim.simulation import ALWAYS, OF_ITS_OWN, TOP, read
 
-LEFT = 121  # verbs-sim's exit status
-# As in lab/README.md.
+LEFT = 121  # the exit status of verbs-sim for something left
+# These names are as in lab/README.md.
 LIBRARY = "libverbs-sim.so"
 DEVICES: dict[str, list[str]] = {
     "RoCE": [],
@@ -33,23 +33,23 @@ DEVICES: dict[str, list[str]] = {
         *("--device", "iwarp,name=siw0,address=198.51.100.1,address=2001:db8:2::1"),
     ],
 }
-PATIENCE_S = 200  # simulated, for what a program has to say
-LOOK_S = 0.02  # simulated, between two looks at a condition
-QUICK_S = 1.5  # for an end that nothing delays: of a death a program hears at once, of a signal within a second
+PATIENCE_S = 200  # simulated seconds for anything that a program has to say
+LOOK_S = 0.02  # simulated seconds between two looks at a condition
+QUICK_S = 1.5  # for an end that nothing delays: a program hears of a death at once, and of a signal within a second
 LEAVES_S = 14  # for the answer to a disconnect request, which is repeated: docs/reliability.md
 BUSY = 200  # calls of a program that no longer connects
 
 
 def only_real(what: str) -> NoReturn:
-    """Ends a test."""
+    """Skips a test."""
     pytest.skip(f"only with real drivers: {what}")
 
 
 class Scene:
-    """A run, step by step."""
+    """A run that goes on step by step."""
 
     def __init__(self, transport: str, folder: Path) -> None:
-        """RoCE, iWARP, or both. In the folder are its steps, and what is said."""
+        """Starts the run for RoCE, iWARP, or both. The folder has its steps, and what is said."""
         self.argv = ["tools/verbs-sim/verbs-sim", *ALWAYS, *DEVICES[transport], "--patience", str(PATIENCE_S), "--steps"]
         self.steps, self.err = (folder / "steps").open("w"), folder / "verbs-sim.err"
         with self.err.open("w") as err:
@@ -61,7 +61,7 @@ class Scene:
         self.outside = False  # programs have descriptors whose other end is the test's
 
     def step(self, *words: object) -> None:
-        """Does it, and looks at what has come of it."""
+        """Does a step, and looks at what has come of it."""
         __tracebackhide__ = True
         line = " ".join(map(str, words)) + "\n"
         self.steps.write(line)
@@ -75,7 +75,7 @@ class Scene:
         self.state = json.loads(answer)
 
     def waits(self, *words: object) -> None:
-        """The same for a step that waits."""
+        """Does the same as `step` for a step that waits."""
         __tracebackhide__ = True
         if self.outside:
             self.step("look")
@@ -91,7 +91,7 @@ class Scene:
         pytest.fail(f"{run.reason}: {' '.join(self.argv)} {self.steps.name}\n{run.err}", pytrace=False)
 
     def close(self) -> None:
-        """Ends all that still run. Who has ended by itself has left nothing."""
+        """Ends all programs that still run. A program that has ended by itself has left nothing."""
         if self.sim.poll() is not None:
             return
         self.step("end")
@@ -160,7 +160,7 @@ class Actor(Process):
         if stdout is not None:
             written, scene.outside = f"/proc/{os.getpid()}/fd/{stdout}", True
         scene.step("start", f"<{given}", f">{written}", f"2>{self.files['err']}", *self.environment(env or {}), *self.argv)
-        self.number = len(scene.state["programs"]) - 1  # others may have forked
+        self.number = len(scene.state["programs"]) - 1  # other programs may have forked
         scene.actors[self.number] = self
         if isinstance(stdin, int):
             os.close(theirs)
@@ -185,18 +185,18 @@ class Actor(Process):
 
     @property
     def pid(self) -> int:  # type: ignore[override]
-        """While it runs."""
+        """The pid of the program, while it runs."""
         return int(self.now["pid"])
 
     def has_ended(self, within: float = 0) -> bool:
-        """Within a simulated time."""
+        """Returns whether the program ends within a simulated time."""
         __tracebackhide__ = True
         if self.status is None and within:
             self.scene.waits("wait", within, self.number)
         return self.status is not None
 
     def promised(self) -> float:
-        """In simulated time, from now on. What keeps another one waiting may do so before this one has its turn, and behind it."""
+        """The simulated time from now on. What keeps another program waiting may do so before this one has its turn, and behind it."""
         others = [actor for actor in self.scene.actors.values() if actor is not self and actor.status is None]
         own, theirs = self.seconds(), max((actor.seconds()["--timeout"] for actor in others), default=0)
         sends = own["-D"] if not own["--rate"] else min(own["-D"] or 1e9, own["-c"] / own["--rate"])
@@ -204,18 +204,18 @@ class Actor(Process):
         return QUICK_S + sends + own["--timeout"] + 2 * theirs + leaves + (0 if others else own["-w"])
 
     def seconds(self) -> Counter[str]:
-        """Its options that have a number."""
+        """The program's options that have a number."""
         return Counter({name: int(value) for name, value in zip(self.argv, self.argv[1:]) if value.isdecimal()})
 
     def awaits(self, text: str, times: int = 1, within: float = 0, where: str = "err") -> Process:
-        """Waits until the program has printed this so often."""
+        """Waits until the program has printed a text so often."""
         __tracebackhide__ = True
         if text:
             self.scene.waits("until", self.number, where, times, text)
         return self
 
     def signal(self, *names: str) -> Process:
-        """At this moment."""
+        """Sends signals at this moment."""
         __tracebackhide__ = True
         for name in names:
             self.stopped = name == "STOP" or (self.stopped and name != "CONT")
@@ -223,31 +223,31 @@ class Actor(Process):
         return self
 
     def hang_up(self) -> Process:
-        """Ends its stdin, which was a pipe."""
+        """Ends the program's stdin, which was a pipe."""
         if self.kept is not None:
             os.close(self.kept)
             self.kept = None
         return self
 
     def close(self) -> None:
-        """Ends it, whatever it does."""
+        """Ends the program, whatever it does."""
         if self.status is None:
             self.signal("KILL")
         self.hang_up()
 
     def is_busy(self) -> Process:
-        """Simulated programs use little CPU time: until it has made some calls."""
+        """Waits until the program has made some calls: simulated programs use little CPU time."""
         __tracebackhide__ = True
         begun = self.now["calls"]
         self.scene.until(lambda: self.status is not None or self.now["calls"] > begun + BUSY, f"{self.name} is busy")
         return self
 
     def runs(self) -> int:
-        """Returns how often its threads have gone on after a sleep."""
+        """Returns how often the program's threads have gone on after a sleep."""
         return int(self.now["runs"])
 
     def sleeps(self, within: float = 10) -> Process:
-        """None of its threads has gone on between two looks."""
+        """Checks that no thread of the program has gone on between two looks."""
         __tracebackhide__ = True
         last = -1
 
@@ -260,7 +260,7 @@ class Actor(Process):
         return self
 
     def holds(self) -> tuple[int, dict[str, dict[str, int]]]:
-        """Its descriptors; and what the simulated device holds."""
+        """The program's descriptors; and the objects of the simulated device."""
         return len(os.listdir(f"/proc/{self.pid}/fd")), self.scene.objects()
 
     def threads(self) -> int:
@@ -272,7 +272,7 @@ class Actor(Process):
 
 
 class SceneRun:
-    """Does as conftest.Run of tests/live."""
+    """Starts programs as conftest.Run of tests/live does."""
 
     def __init__(self, transport: str, folder: Path) -> None:
         """`folder` is for what the programs write."""
@@ -287,7 +287,7 @@ class SceneRun:
         return Actor(self.scene, name, [os.path.normpath(program) if "/" in program else program, *words], self.folder, **how)
 
     def forget(self, process: Process) -> None:
-        """Ends it, and keeps nothing of it."""
+        """Ends a program, and keeps nothing of it."""
         process.close()
         for file in process.files.values():
             file.unlink()

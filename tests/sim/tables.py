@@ -17,7 +17,7 @@ ROW = re.compile(r"^\|.*", re.MULTILINE)
 # A macro of the headers, and the function that it calls.
 MACROS = {"ibv_reg_mr_iova2": "ibv_reg_mr", "_ibv_query_gid_table": "ibv_query_gid_table"}
 STRUCTURES = {"rdma_conn_param"}
-# They only turn a value into a name: see tests/traced.
+# These functions only turn a value into a name: see tests/traced.
 NAMES = {"ibv_get_device_name", "rdma_event_str"}
 ERRORS, INLINE, UNASKED = "called after an error", "inline, in rdma_cma.h", "the device has to say something unasked"
 NOT_IN_A_RUN = {
@@ -38,7 +38,7 @@ NOT_IN_A_RUN = {
 def named(stage: str) -> set[str]:
     """The verbs in the stage's table of what is new; none if it has no such table."""
     text = (TOP / folder(stage) / "README.md").read_text()
-    if stage == "ping-ep-0":  # all of it is of other functions
+    if stage == "ping-ep-0":  # its whole README is about other functions
         return set(VERB.findall(text))
     section = TABLE.search(text)
     return set(VERB.findall("\n".join(ROW.findall(section[1])))) - STRUCTURES if section else set()

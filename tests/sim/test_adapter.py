@@ -13,7 +13,7 @@ from sim.test_examples_sweep import PAIRS, play
 
 
 def test_a_killed_peer_shows_in_two_ways() -> None:
-    """Its QP goes first, or its regions do."""
+    """The dead peer's QP goes first, or its regions do."""
     said = set()
     for seed in range(1, 60):
         run = simulate(pair(BY_NAME["ping-rdma-3"], 200), "--device", "adapter", "--seed", str(seed), "--fail", f"0:{120 + seed * 3}:SIGKILL")
@@ -28,7 +28,7 @@ STRICT = ("--strict", "--strategy", "mixed")
 
 
 def judge(run: Run) -> None:
-    """All is well, and nothing works only by chance."""
+    """Checks that all is well, and that nothing works only by chance."""
     assert not run.exit and not any(run.statuses), run.why()
 
 

@@ -31,13 +31,13 @@ SILENT_S = 10  # seconds that a server waits for a client's words
         ("read", "said nothing of its QP", SILENT_S),
         (f"say:{LINE}\\0 read read", "said nothing of its QP", SILENT_S),
         (f"say:{LINE[:20]}", "ended the exchange", 0),
-        # This far all is right: upper-case digits, and a line in pieces.
+        # All is right up to here: upper-case digits, and a line in pieces.
         (f"say:{LINE.upper()}\\0 read", "ended the exchange", 0),
         (f"say:{LINE[:20]} wait:1 say:{LINE[20:]}\\0 read", "ended the exchange", 1),
     ],
 )
 def test_a_client_that_does_not_keep_to_the_protocol(does: str, said: str, seconds: int) -> None:
-    """It becomes one that does."""
+    """The client becomes one that keeps to the protocol."""
     run = simulate([["beyond/ping-rc-0/server", *COMMON], [*PEER, "connect", *does.split(), "exec", *CLIENT]])
     assert run.statuses == [0, 0] and said in run.err and run.err.count("\n") == 1, run.why()
     assert seconds <= run.ms / 1000 <= seconds + 1
@@ -66,14 +66,14 @@ def test_any_address_is_one_of_ipv4_and_one_of_ipv6() -> None:
     assert {*run.statuses} == {0} and not run.exit and not run.err, run.why()
 
 
-PINGPONG = f"ibv_rc_pingpong -d rxe0 -g 1 -n 1500 -s 512 -p 12321 {ADDRESS}".split()  # it closes TCP before its first message
+PINGPONG = f"ibv_rc_pingpong -d rxe0 -g 1 -n 1500 -s 512 -p 12321 {ADDRESS}".split()  # the client closes TCP before its first message
 OURS = ["-a", ADDRESS, "-c", "1500", "-s", "512", "--timeout", "3"]
 GOES_ON = "has closed its TCP connection and goes on"
 
 
 @pytest.mark.parametrize("fault, said", [("", ""), ("1:ibv_post_send:1000:SIGKILL", "the client said nothing for 3 s, after ")])
 def test_a_client_that_closes_tcp_and_goes_on(fault: str, said: str) -> None:
-    """From then on only --timeout tells whether it is still there."""
+    """After this only --timeout tells whether the client is still there."""
     run = simulate([["beyond/ping-rc-0/server", *OURS], PINGPONG], *(["--fail", fault] if fault else []))
     assert run.statuses[0] == 0 and run.err.count(f"the client {GOES_ON}") == 1 and said in run.err, run.why()
     assert said or run.statuses[1] == 0 and "left" not in run.err, run.why()
@@ -85,14 +85,14 @@ def test_a_server_that_closes_tcp_and_goes_on() -> None:
 
 
 def test_a_client_that_closes_tcp_and_sends_nothing() -> None:
-    """It is taken for one that has gone, after the 5 s that it may take before its first message."""
+    """The server takes the client for one that has gone, after the 5 s that it may take before its first message."""
     run = simulate([["beyond/ping-rc-0/server", *COMMON], [*PEER, "connect", f"say:{LINE}\\0", "read", "say:done\\0"]])
     assert run.statuses == [0, 0] and run.err == "ping-rc-0/server: the client left after 0 messages\n", run.why()
     assert 5000 <= run.ms <= 6000
 
 
 def test_a_client_that_dies() -> None:
-    """Its messages before do not count: within a second none has come."""
+    """The messages before do not count: within a second none has come."""
     run = simulate([["beyond/ping-rc-0/server", *COMMON], CLIENT], "--fail", "1:ibv_post_send:10:SIGKILL")
     assert run.statuses == [0, 137] and re.fullmatch(r"ping-rc-0/server: the client left after \d+ messages\n", run.err), run.why()
     assert run.ms <= 2000
@@ -100,7 +100,7 @@ def test_a_client_that_dies() -> None:
 
 @pytest.mark.parametrize("error", ["EMFILE", "ENFILE", "ENOBUFS", "EPROTO", "ENETDOWN"])
 def test_a_client_that_cannot_be_accepted_yet(error: str) -> None:
-    """It is served when it can; what was lacking is the server's failure."""
+    """The server serves the client when it can; what was lacking is the server's failure."""
     lacks = error in ("EMFILE", "ENFILE", "ENOBUFS")
     run = simulate([["beyond/ping-rc-0/server", *COMMON], CLIENT], "--fail", f"0:accept:1:{error}")
     assert run.statuses == [int(lacks), 0] and ("clients have to wait" in run.err) == lacks, run.why()

@@ -21,7 +21,7 @@ NO_MESSAGE = {"something still uses it", "the RNR timer is 0", "no READs were ag
 
 @pytest.mark.parametrize("cause", [pytest.param(one, id=one.name) for one in SHOWN])
 def test_a_cause_is_shown_and_found(cause: Cause) -> None:
-    """By the command that needs no device; and one of the lines leads to it."""
+    """The command that needs no device shows the cause; and one of the lines leads to it."""
     printed = symptoms.run(cause.texts["sim"], LIMIT_S)
     assert not symptoms.missing(cause.shows, printed), f"$ {cause.texts['sim']}\n" + "\n".join(printed)
     if cause.name not in NO_MESSAGE:
@@ -72,7 +72,7 @@ def test_a_trace() -> None:
 
 @pytest.mark.parametrize("option", ["-w", "-j"])
 def test_a_trace_of_a_client_that_is_refused(option: str) -> None:
-    """Its counts of retries are no RNR."""
+    """The trace's counts of retries are no RNR."""
     trace = "\n".join(symptoms.run(f"verbs-sim -- verbs-trace {option} ping-sr-3/client -c 1 -a 192.0.2.1", LIMIT_S))
     said = explain("-", stdin=trace)
     assert "RDMA_CM_EVENT_REJECTED 8:" in said and "IBV_WC" not in said, said
@@ -84,7 +84,7 @@ def test_a_trace_without_an_error() -> None:
 
 
 def test_what_verbs_trace_accuses(tmp_path: Path) -> None:
-    """In a file."""
+    """The trace that is explained is in a file."""
     command = "verbs-sim -- verbs-trace -e none build/tests/tracer/sins armed-not-polled guilty 192.0.2.1"
     (tmp_path / "trace").write_text("\n".join(symptoms.run(command, LIMIT_S)))
     assert "Arm, poll until the CQ is empty" in explain(str(tmp_path / "trace"))

@@ -14,8 +14,8 @@ from random import Random
 import pytest
 from sim.simulation import ADDRESS, OF_ITS_OWN, TRANSPORTS, Run, again, simulate
 
-LATER = ("build/tests/sim/programs later 300", "build/tests/sim/programs later 400")  # when all others are over
-SEED = 3  # in make check
+LATER = ("build/tests/sim/programs later 300", "build/tests/sim/programs later 400")  # a pair that runs when all others are over
+SEED = 3  # the seed in make check
 FAULTS = ("", "", ":SIGTERM", ":WR_FLUSH_ERR", ":REM_OP_ERR", ":RNR_RETRY_EXC_ERR")  # errors of a call, or of the next completion
 CLIENTS = 7
 LEFT = 121
@@ -29,9 +29,9 @@ class Crowd:
     server: str
     honest: str
     odd: str  # options that make the independent program such a client, or none
-    ways: tuple[str, ...] = ()  # besides those of all
+    ways: tuple[str, ...] = ()  # ways of odd clients, besides those of all crowds
     roce_only: bool = False
-    most: int = 70  # clients that come, and leave, in one process
+    most: int = 70  # the most clients that come, and leave, in one process
 
 
 # Options of the independent program, for a kind of server. {n} is drawn.
@@ -52,7 +52,7 @@ def stage(name: str, **how: object) -> Crowd:
 
 
 def beyond(name: str, wire: int, ways: tuple[str, ...], server: str = "", client: str = "-c 20 -s 64 -v", **how: object) -> Crowd:
-    """One-sided."""
+    """The crowd of a one-sided stage."""
     return Crowd(f"beyond/{name}/server -q -n 0 --timeout 5 {server} -a {{a}}", f"beyond/{name}/client -q -w 90 {client} -a {{a}}",
                  f"--one-sided {wire}", ways, **how)  # type: ignore[arg-type]  # fmt: skip
 
@@ -61,7 +61,7 @@ def example(name: str, client: str = "", odd: str = "--stage 0") -> Crowd:
     """Returns a server of examples/, which takes any client. An echo_server serves one at a time, even a silent one."""
     folder = name.rpartition("/")[0]
     client = client or f"build/examples/{folder}/echo_client {{a}} 12321 20"
-    most = 1 if "echo_server" in name else 252 if name == "srq_server" else 70  # it serves 256 at a time
+    most = 1 if "echo_server" in name else 252 if name == "srq_server" else 70  # srq_server serves 256 at a time
     return Crowd(f"build/examples/{name} {{a}}", client, odd, SENDS if odd else (), most=most)
 
 
@@ -89,7 +89,7 @@ each_server = pytest.mark.parametrize("crowd, transport", MEMBERS)
 
 
 def draw(crowd: Crowd, rng: Random) -> list[str]:
-    """Clients. A third of them are honest, one is many."""
+    """Draws the clients. A third of them are honest, one is many."""
     peer = f"build/tests/peer --client {crowd.odd} -c 20 -s 64 --timeout 20 -a {{a}} "
     ways = [*ALL, *crowd.ways] if crowd.odd else []
     clients = [peer + rng.choice(ways).format(n=rng.randrange(19)) if ways and rng.random() < 0.7 else crowd.honest for _ in range(CLIENTS - 1)]
@@ -98,13 +98,13 @@ def draw(crowd: Crowd, rng: Random) -> list[str]:
 
 
 def play(crowd: Crowd, clients: list[str], *options: str) -> Run:
-    """The server, its clients, and honest ones when they are gone."""
+    """Runs the server, its clients, and honest ones when they are gone."""
     programs = [crowd.server, *clients, *(f"{later} {crowd.honest}".replace("-w 90", "") for later in LATER)]
     return simulate([program.format(a=ADDRESS).split() for program in programs], *options)
 
 
 def check(run: Run, clients: list[str], honest: str) -> None:
-    """All ended, and only the independent program left what it had."""
+    """Checks that all ended, and that only the independent program left what it had."""
     odd = [number for number, client in enumerate(clients, 1) if client != honest]
     left = {int(number) for number in re.findall(r"of program (\d+)", run.left)}
     assert run.exit not in {*OF_ITS_OWN} - {LEFT} and left <= {*odd}, run.why()
@@ -119,7 +119,7 @@ def endure(crowd: Crowd, transport: list[str], seed: int) -> None:
     run = play(crowd, clients, *seeded)
     check(run, clients, crowd.honest)
     assert run.statuses[0] == 0 and run.told == [0] and not any(run.statuses[-2:]), run.why()
-    # One that nobody serves gives up after a while, on iWARP after 10 s: a server of one at a time may wait that long for two before it.
+    # A client that nobody serves gives up after a while, on iWARP after 10 s: a server of one at a time may wait that long for two before it.
     assert crowd.most == 1 or (transport and crowd.most == 8) or not any(status for client, status in zip(clients, run.statuses[1:]) if client == crowd.honest), run.why()
     for how in rng.sample(FAULTS, 2):
         faulty = play(crowd, clients, *seeded, "--fail", f"0:{rng.randrange(20, run.calls[0])}{how}")

@@ -33,7 +33,7 @@ def test_iwarp_has_no_datagrams(argv: list[str]) -> None:
 
 
 def test_mckey_ends_before_it_has_sent() -> None:
-    """Its QP goes before its sends have completed: a driver that sends in ibv_post_send has sent them, another one may have."""
+    """The QP of mckey goes before its sends have completed: a driver that sends in ibv_post_send has sent them, another one may have."""
     for device, worst in (("roce", 2), ("roce-6.12", 1)):
         runs = [simulate([MCKEY, [*MCKEY, "-s"]], "--device", device, "--seed", str(seed)) for seed in range(1, 11)]
         assert min(run.out.count("data transfers complete\n") for run in runs) == worst, runs[0].why()
@@ -68,14 +68,14 @@ GROUP = [["beyond/mcast-ud-0/client", "224.1.2.3", ADDRESS], ["beyond/mcast-ud-0
 
 
 def test_none_is_lost_where_nothing_loses_any() -> None:
-    """Even one that comes just before the server sleeps is back within 100 ms."""
+    """Even a datagram that comes just before the server sleeps is back within 100 ms."""
     for seed in range(1, 9):
         run = simulate(PING, "--seed", str(seed))
         assert not run.exit and run.out.startswith("300 messages of 64 bytes, 0 lost, there"), run.out + run.why()
 
 
 def test_answers_that_come_twice() -> None:
-    """They stand for no other message. Some find no receive, as there are more of them than the client has asked for."""
+    """Such answers stand for no other message. Some find no receive, as there are more of them than the client has asked for."""
     for losses, most in (("", 20), (",loses=30", 100)):
         run = simulate(PING, "--device", f"roce,repeats=3{losses}")
         ((lost, others),) = re.findall(r"^300 messages of 64 bytes, (\d+) lost \((\d+) came late or twice\), there", run.out, re.M)
@@ -106,7 +106,7 @@ def test_a_server_that_is_late_for_a_while(tmp_path: Path) -> None:
 
 
 def test_members_that_miss_different_messages() -> None:
-    """Each says which."""
+    """Each member says which messages it misses."""
     member = ["beyond/mcast-ud-0/client", "224.1.2.3", ADDRESS]
     run = simulate([member, member, ["beyond/mcast-ud-0/server", "224.1.2.3", ADDRESS, "100"]], "--device", "roce,loses=20")
     ends = re.findall(r"^(\d+) messages, (\d+) missing$", run.out, re.M)

@@ -28,7 +28,7 @@ LIMITS = [
 
 @pytest.mark.parametrize("limit, stage, call", [pytest.param(*row, id=f"{row[1]}-{row[0]}") for row in LIMITS])
 def test_a_device_with_less_than_a_program_needs(limit: str, stage: str, call: str) -> None:
-    """With one less than enough, or still less, it says so; with enough it runs."""
+    """With one less than enough, or still less, the program says so; with enough it runs."""
     assert simulate(pair(BY_NAME[stage], 5)).exit == 0
     for most in count(1):
         run = simulate(pair(BY_NAME[stage], 5), "--device", f"roce,{limit}={most}")
@@ -48,7 +48,7 @@ SERVED = ("192.0.2.1", "198.51.100.1", "2001:db8:1::1", "2001:db8:2::1")
 
 @pytest.mark.parametrize("stage", [stage for stage in STAGES if stage.serves_many and not stage.roce_only], ids=str)
 def test_clients_of_two_devices_are_served_at_once(stage: Stage) -> None:
-    """By a server that listens on every address."""
+    """A server that listens on every address serves them."""
     server, client = pair(stage, 20)
     at = server.index("-a")
     clients = [[address if word == ADDRESS else word for word in client] for address in SERVED]
@@ -98,7 +98,7 @@ def one_port(port: str) -> list[str]:
 
 
 def choose(devices: list[str], words: str, *programs: str) -> Run:
-    """Both sides with these options."""
+    """Runs both sides with these options."""
     argv = [[f"beyond/ping-rc-0/{side}", "-q", "-a", ADDRESS, "-c", "20", *words.split()] for side in programs]
     return simulate([[*one, "-w", "5"] if one[0].endswith("client") else one for one in argv], "--trace", *(word for device in devices for word in ("--device", device)))  # fmt: skip
 
@@ -110,7 +110,7 @@ def choose(devices: list[str], words: str, *programs: str) -> Run:
         ([TWO_PORTS], "--device-port 1", "rxe0, port 1, GID 2, MTU 512"),
         ([TWO_PORTS], "--gid-index 2", "rxe0, port 2, GID 2, MTU 1024"),
         ([TWO_PORTS], "--device rxe0 --gid-index 0 --device-port 2", "rxe0, port 2, GID 0, MTU 1024"),
-        (THREE, "", "rxe1, port 1, GID 1, MTU 1024"),  # the first that has the address
+        (THREE, "", "rxe1, port 1, GID 1, MTU 1024"),  # the program chooses the first that has the address
         (THREE, "--device rxe2", "rxe2, port 1, GID 3, MTU 1024"),
         (THREE, "--device rxe0 --gid-index 1", "rxe0, port 1, GID 1, MTU 1024"),
         ([LAST_GID], "", "rxe0, port 1, GID 255, MTU 1024"),

@@ -18,11 +18,11 @@ from sim.simulation import ADDRESS, SIDES, TOP, TRANSPORTS, Run, calls_of, nth, 
 from sim.timeline import CALL, LINE
 
 FIGURES = {"us": r"(?P<us{n}>\d+\.\d)", "call": r"0\.[1-3]\d", "any": r"\d+\.\d\d", "once": "[12]"}
-PROGRESS = re.compile(r"loop_client: \d+ of \d+ messages$")  # each second
+PROGRESS = re.compile(r"loop_client: \d+ of \d+ messages$")  # a line of each second
 SEEDS = range(1, 25)
 MOST_CALLS = 24  # calls of a program that sleeps, for a message there and back
-MOST_US = 70  # for one
-LAST_RECEIVE_US = 10000  # in which a device may still say that a QP has taken its last receive of an SRQ; soft-RoCE never does
+MOST_US = 70  # microseconds for one such message
+LAST_RECEIVE_US = 10000  # microseconds in which a device may still say that a QP has taken its last receive of an SRQ; soft-RoCE never does
 IDLE_S = 30
 
 
@@ -33,17 +33,17 @@ class Example:
     what: str
     server: str
     clients: tuple[str, ...]
-    said: str  # lines, separated by |
+    said: str  # lines that the server says, separated by |
     counts: tuple[int, ...]  # messages of each client
     transports: str = "RoCE iWARP"
-    spins: bool = False  # a client
+    spins: bool = False  # a client polls
     strict: str = "--strict"  # a receive for a message of several packets may have the memory of an answer that has arrived
 
     def __str__(self) -> str:
         return self.what.replace(" ", "-")
 
     def short(self) -> Example:
-        """The same with few messages."""
+        """The same example with few messages."""
         clients = tuple(f"{client} 12321 3" if client.endswith("{a}") else client for client in self.clients)
         return replace(self, clients=clients, said=self.said.replace("2000", "6").replace("1000", "3").replace(", 2 at", ", {once} at").replace("{call}", "{any}"))
 
@@ -84,12 +84,12 @@ each_row = pytest.mark.parametrize(
 
 
 def programs(row: Example) -> list[list[str]]:
-    """With their arguments."""
+    """The programs with their arguments."""
     return [f"build/examples/{program}".format(a=ADDRESS).split() for program in (row.server, *row.clients)]
 
 
 def play(row: Example, *options: str) -> Run:
-    """A run of it."""
+    """Runs the programs of a row."""
     return simulate(programs(row), *options)
 
 
@@ -159,7 +159,7 @@ def goes_on(tmp_path: Path) -> Callable[[int], list[str]]:
 @pytest.mark.parametrize("transport", TRANSPORTS.values(), ids=TRANSPORTS)
 @each_held
 def test_whoever_is_held_up(row: Example, transport: list[str], side: int, goes_on: Callable[[int], list[str]]) -> None:
-    """At any call, of a server once it listens: what has come in the meantime comes all at once."""
+    """A program may be held up at any call, a server once it listens: what has come in the meantime comes all at once."""
     names = calls_of(programs(row), side, *transport)
     for call in range(1 if side else names.index("rdma_get_cm_event") + 1, names.index("rdma_disconnect") + 1):
         figures(row, play(row, *transport, "--fail", f"{side}:{nth(names, call)}:SIGSTOP", *goes_on(side)))
@@ -189,7 +189,7 @@ def test_a_connection_may_outlive_what_limits_a_wait(tmp_path: Path) -> None:
 
 
 def shell(command: str) -> list[str]:
-    """With files in the place of stdin and stdout."""
+    """A shell command with files in the place of stdin and stdout."""
     return ["sh", "-c", f"exec build/examples/{command}"]
 
 
@@ -212,7 +212,7 @@ def test_a_stream_arrives_whole_in_any_order(pair: str, unit: str, transport: li
 
 @pytest.mark.parametrize("transport", TRANSPORTS.values(), ids=TRANSPORTS)
 def test_the_end_of_a_stream_comes_with_all_that_is_before_it(transport: list[str], tmp_path: Path, goes_on: Callable[[int], list[str]]) -> None:
-    """After half of the credits, or one more: those are on their way when the last ones are due."""
+    """The stream ends after half of the credits, or one more: those are on their way when the last ones are due."""
     given, taken = tmp_path / "given", tmp_path / "taken"
     for messages in (32, 33):
         given.write_bytes(b"x" * 65536 * messages)
@@ -223,7 +223,7 @@ def test_the_end_of_a_stream_comes_with_all_that_is_before_it(transport: list[st
 
 @pytest.mark.parametrize("stdout", [">/dev/full", ">&-"])
 def test_the_other_side_hears_that_a_line_was_not_shown(stdout: str, tmp_path: Path) -> None:
-    """It does not hear that its memory is wrong."""
+    """The other side does not hear that its memory is wrong."""
     (tmp_path / "line").write_text("a line\n")
     server, client = (f"{side} -a {ADDRESS} <{tmp_path / 'line'}" for side in SIDES)
     run = simulate([["sh", "-c", f"exec beyond/talk-rdma-0/{program}"] for program in (f"{server} {stdout}", client)])
@@ -232,7 +232,7 @@ def test_the_other_side_hears_that_a_line_was_not_shown(stdout: str, tmp_path: P
 
 @pytest.mark.parametrize("pair", ["stream", "write"])
 def test_a_client_that_does_not_leave(pair: str, tmp_path: Path) -> None:
-    """All that it has sent is here."""
+    """All that the client has sent is here."""
     taken, given = tmp_path / "taken", TOP / FILE
     (tmp_path / "steps").write_text("wait 30 0\nsignal 1 SIGCONT\n")
     stays = ["--fail", "1:rdma_disconnect:1:SIGSTOP", "--steps", str(tmp_path / "steps")]
@@ -295,7 +295,7 @@ LIBRPMA = "build/examples/others/librpma"
 
 @pytest.mark.parametrize("transport", TRANSPORTS.values(), ids=TRANSPORTS)
 def test_the_echo_on_librpma(transport: list[str]) -> None:
-    """Twice with the same seed, which is the same run."""
+    """The run comes twice with the same seed, and is the same."""
     if not Path(TOP, LIBRPMA).exists():
         pytest.skip(f"{LIBRPMA} is not there: librpma-dev, make others")
     programs = [[LIBRPMA, "server", ADDRESS, "7471"], [LIBRPMA, "client", ADDRESS, "7471", "20", "64"]]

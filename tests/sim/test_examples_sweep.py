@@ -14,7 +14,7 @@ import pytest
 from sim.simulation import ADDRESS, OF_ITS_OWN, SIDES, TRANSPORTS, Run, calls_in, chosen, nth, simulate
 from sim.test_failing_calls import ALLOCATIONS, OF_ALL_CLIENTS
 
-OFTEN, AT = 2, 6  # in make check: how many calls of a name fail, and at how many calls something else happens
+OFTEN, AT = 2, 6  # counts for make check: how many calls of a name fail, and at how many calls something else happens
 ECHO, PLAIN = "echo_client {a} 12321 2", "plain/echo_client {a} 12321 2"
 SYNCHRONOUS = "extended_client"  # its calls take the next event, whichever it is, for their own, as librdmacm does
 PAIRS = {
@@ -35,7 +35,7 @@ PAIRS = {
 # Calls of a server for all of its clients.
 ALL_NEED = OF_ALL_CLIENTS | {"ibv_poll_cq", "epoll_wait", "poll"}
 WORDS = re.compile(r"^([\w/-]+): (?!listening|\d+ calls)(.*)$", re.MULTILINE)
-CLIENTS_ALONE = ("loop", "memory", "reconnect", "extended")  # their servers are those of others
+CLIENTS_ALONE = ("loop", "memory", "reconnect", "extended")  # these clients use the servers of others
 UNCAUGHT = {128 + 15}  # a client's status, or that of a program that ends with its peer
 ENDS_WITH_IT = ("stream_server", "write_server", "beyond/mcast-ud-0/client 224.1.2.3")
 each_side = pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def ends_by_signal(pair: tuple[str, ...]) -> set[int]:
 
 
 def judge(pair: tuple[str, ...], run: Run, side: int, statuses: set[int]) -> None:
-    """Whatever has happened to this side, which may have one of these statuses."""
+    """Judges a run, whatever has happened to this side, which may have one of these statuses."""
     assert run.exit not in OF_ITS_OWN and run.statuses[side] in statuses and {*run.statuses} <= {0, 1} | UNCAUGHT, run.why()
     assert WORDS.search(run.err) or 1 not in run.statuses, f"nobody says why\n{run.why()}"
     assert "Unknown error" not in run.err and "(null)" not in run.err, run.why()
@@ -79,7 +79,7 @@ def judge(pair: tuple[str, ...], run: Run, side: int, statuses: set[int]) -> Non
 
 # The work of these calls is over, or they belong to another call: a program may ignore their failure.
 QUIET = re.compile("destroy|dealloc|dereg|rdma_ack|rdma_disconnect|ibv_modify_qp|ibv_query")
-# Names of their own.
+# These calls have names of their own.
 NAMED = {"ibv_post_send": "post", "ibv_wr_complete": "post", "ibv_poll_cq": "poll", "ibv_start_poll": "poll"}
 
 
@@ -94,7 +94,7 @@ def judge_words(pair: tuple[str, ...], run: Run, side: int, needs: bool) -> None
 
 
 def fail_each(pair: tuple[str, ...], transport: list[str], side: int, often: int) -> None:
-    """Each call, so often at most."""
+    """Lets each call fail, those of one name at most `often` times."""
     calls = calls_of(pair, transport, side)
     for number in chosen(calls, often):
         run = play(pair, transport, "--fail", f"{side}:{nth(calls, number)}")
@@ -107,7 +107,7 @@ def fail_each(pair: tuple[str, ...], transport: list[str], side: int, often: int
 
 
 def happens_at(pair: tuple[str, ...], transport: list[str], side: int, how: str, at: int) -> list[Run]:
-    """At so many calls."""
+    """Runs the pair so that something happens at about `at` of the calls of a side."""
     calls = calls_of(pair, transport, side)
     return [play(pair, transport, "--fail", f"{side}:{nth(calls, call)}:{how}") for call in range(1, len(calls) + 1, max(1, len(calls) // at))]
 
@@ -119,7 +119,7 @@ def test_each_call_fails(pair: tuple[str, ...], side: int) -> None:
 
 @each_side
 def test_a_call_fails_and_leaves_errno_0(pair: tuple[str, ...], side: int) -> None:
-    """The first one of each name: that is a failure, too."""
+    """The first call of each name fails: that is a failure, too."""
     for call in sorted({*calls_of(pair, [], side)}):
         run = play(pair, [], "--fail", f"{side}:{call}:1:0")
         judge(pair, run, side, {0, 1})
@@ -151,7 +151,7 @@ def test_it_is_told_to_stop_or_of_what_it_does_not_expect(pair: tuple[str, ...],
 @pytest.mark.parametrize("transport", TRANSPORTS.values(), ids=TRANSPORTS)
 @pytest.mark.parametrize("name", [name for name in PAIRS if "-ud" not in name])
 def test_the_device_of_a_server_is_removed(name: str, transport: list[str]) -> None:
-    """Before a client has come, or when it comes: both programs end."""
+    """The device goes before a client has come, or when it comes: both programs end."""
     calls = calls_of(PAIRS[name], [], 0)
     for call in range(calls.index("rdma_bind_addr") + 1, calls.index("rdma_get_cm_event") + 2):
         run = play(PAIRS[name], transport, "--fail", f"0:{nth(calls, call)}:REMOVAL")

@@ -26,7 +26,7 @@ BEHIND = {
 }
 
 
-# These say more than errors, without -q.
+# These stages say more than errors, without -q.
 CHATTY = ("ping-ep-0", "talk-rdma-0")
 SAID_AGAIN = re.compile("destroy|dealloc|dereg|close|rdma_disconnect")  # an object that cannot be destroyed keeps those that it needs
 ANOTHER_ERROR = ("rdma_resolve_addr", "ibv_post_send")  # EADDRINUSE means more; rdma_verbs.h returns -1 for each
@@ -36,7 +36,7 @@ def judge_words(stage: Stage, run: Run, side: int) -> None:
     """The side whose call has failed reports it once, with its error, and nothing that follows from it. A server does not fail
     for what its client could not do; and who fails says why."""
     call, error = run.fault.split()[0], run.fault.rpartition(": ")[2]
-    lines = [line for line in run.err.splitlines() if "holds the lock" not in line]  # these are another matter
+    lines = [line for line in run.err.splitlines() if "holds the lock" not in line]  # lines about the lock are another matter
     said = [[line for line in lines if re.match(rf"[\w-]+/{name}\b", line)] for name in SIDES]
     assert not re.search(r"\(null\)|Unknown error", run.err), run.why()
     # To soft-iWARP a post to a client that is gone is an error, and ping-ep-0 takes it for one.
@@ -49,7 +49,7 @@ def judge_words(stage: Stage, run: Run, side: int) -> None:
 
 
 def judge(run: Run, side: int) -> None:
-    """After a call of this side has failed."""
+    """Checks a run in which a call of this side has failed."""
     assert run.exit not in OF_ITS_OWN and {*run.statuses} <= {0, 1}, run.why()
     assert side not in run.told or SIDES[side] == "server", f"it did not end by itself\n{run.why()}"
     call = run.fault.split()[0]
@@ -58,7 +58,7 @@ def judge(run: Run, side: int) -> None:
 
 
 def fail_each(stage: Stage, transport: list[str], side: int, often: int, server: str = "", client: str = "") -> None:
-    """Each call, so often at most; with these options besides the usual ones."""
+    """Lets each call fail, so often at most; with these options besides the usual ones."""
     programs = [[*usual, *more.split()] for usual, more in zip(pair(stage, MESSAGES), (server, client))]
     calls, failed = calls_of(programs, side, *transport), set[str]()
     for number in chosen(calls, often):
@@ -129,7 +129,7 @@ def test_a_call_fails_in_each_way(stage: Stage, transport: list[str], side: int)
 @pytest.mark.parametrize("side", [0, 1], ids=SIDES)
 @each_stage_once
 def test_a_call_fails_and_leaves_errno_0(stage: Stage, transport: list[str], side: int) -> None:
-    """The first one of each name: that is a failure, too."""
+    """The first call of each name fails: that is a failure, too."""
     programs, failed = pair(stage, MESSAGES), 0
     for call in sorted({*calls_of(programs, side, *transport)}):
         run = simulate(programs, *transport, "--fail", f"{side}:{call}:1:0")
@@ -194,7 +194,7 @@ def test_what_fails_with_one_client_is_nothing_to_another_of_any_stage(stage: St
 
 
 def fail_with_two(stage: Stage, transport: list[str]) -> None:
-    """Each call of the server, while it has two clients: at least one of them is served."""
+    """Lets each call of the server fail while it has two clients: at least one of them is served."""
     server, client = pair(stage, MESSAGES)
     programs = [[*server, "-n", "2"], client, [*client, "-w", "5"]]
     calls = calls_of(programs, 0, *transport)

@@ -65,20 +65,20 @@ def test_the_first_part_of_a_chain_is_posted() -> None:
 
 
 def test_a_message_that_breaks_off() -> None:
-    """It may have taken a receive, which is flushed when the connection ends; or it has not begun."""
+    """The message may have taken a receive, which is flushed when the connection ends; or it has not begun."""
     outs = {ends("break-off", "--seed", str(seed)).out for seed in SEEDS} - {""}
     assert outs == {"server: r success\n", "server: r Work Request Flushed Error\n"}
 
 
 def test_events_of_iwarp_queue_pairs() -> None:
-    """Sometimes."""
+    """The events come sometimes, not always."""
     outs = [ends("wild-write", "--iwarp", "--seed", str(seed)).out for seed in SEEDS]
     assert 0 < sum("local access violation" in out for out in outs) < len(outs)
     assert not any(ends("wild-write", "--seed", str(seed)).out for seed in SEEDS)
 
 
 def test_a_post_raises_sigpipe_on_iwarp() -> None:
-    """Sometimes, if the connection is breaking."""
+    """The event comes sometimes, if the connection is breaking."""
     roce, iwarp = (
         {ends("send-to-nobody", "--device", kind, "--seed", str(seed)).statuses[0] for seed in SEEDS} for kind in ("roce", "iwarp")
     )

@@ -26,7 +26,7 @@ ENDS = {
 }
 TWO_SIDED = {"SEND": 1, "RECV": 1}
 ARRIVAL = "= completion RECV, status 0"
-POSTS = {"ping-rdma-1": 2, "ping-rdma-2": 2}  # posts for each message
+POSTS = {"ping-rdma-1": 2, "ping-rdma-2": 2}  # posts that a stage makes for each message
 TOLD = "ping-rdma-1 ping-rdma-2 count-atomic-1 blast-rdma-1".split()  # stages whose agent knows only of the client's words
 MEASURED = [stage for stage in STAGES if not stage.nine and stage.name not in ("ping-ep-0", "talk-rdma-0")]
 WITHOUT_RECORDS = [stage for stage in MEASURED if "pubsub" not in stage.name]
@@ -60,7 +60,7 @@ def warm_up_of(stage: Stage, count: int) -> int:
 
 
 def known(timeline: Timeline, event: int, early: bool) -> int:
-    """When a program knows that its run is over: at once, before any other call, or if it ended early, before its own end."""
+    """The time when a program knows that its run is over: at once, before any other call, or if it ended early, before its own end."""
     return timeline.next("rdma_disconnect" if early else "rdma_", event)
 
 
@@ -76,8 +76,8 @@ def of_client(stage: Stage, timeline: Timeline, count: int, early: bool) -> Expe
     trips = [timeline.reading(end) - timeline.reading(timeline.last("= clock", start)) for start, end in zip(starts, ends)]
     begun = ends[warm_up - 1] if warm_up else timeline.last("rdma_", starts[0])
     start, end = (begun, starts[warm_up]), (ends[-1], ended)
-    looked = ended if stage.name in ENDS else 0  # with those for the counts at the end
-    seen = None if stage.name == "ping-rdma-3" else trips[warm_up:]  # it finds them in memory
+    looked = ended if stage.name in ENDS else 0  # this includes looks for the counts at the end
+    seen = None if stage.name == "ping-rdma-3" else trips[warm_up:]  # its client finds answers in memory
     return Expected(timeline, len(ends) - warm_up, warm_up, start, end, seen, looked)
 
 
@@ -86,9 +86,9 @@ def of_agent(stage: Stage, timeline: Timeline, count: int, early: bool, lost: in
     arrivals, warm_up = timeline.at.get(ARRIVAL, []), warm_up_of(stage, count)
     if stage.name in TOLD:  # messages about the client's memory, or its begin, and its count
         return Expected(timeline, count, 0, (arrivals[0], arrivals[1]), (arrivals[1], timeline.next("rdma_", arrivals[1])), [])
-    if stage.name == "ping-rdma-3":  # this one sees messages in its memory, and answers each
+    if stage.name == "ping-rdma-3":  # this server sees messages in its memory, and answers each
         n = len(timeline.at["= completion RDMA_WRITE, status 0"])
-        arrivals, at = timeline.at["ibv_post_send"][1 : 1 + n], []  # the first is a word of its own
+        arrivals, at = timeline.at["ibv_post_send"][1 : 1 + n], []  # the first post is a word of its own
     else:  # a message is taken when it has come, and the answer before it is complete
         sent = [0, *timeline.at.get("= completion SEND, status 0", [])]
         taken = [max(both) for both in zip(arrivals, sent)]
@@ -100,7 +100,7 @@ def of_agent(stage: Stage, timeline: Timeline, count: int, early: bool, lost: in
     begun = arrivals[warm_up - 1] if warm_up else 0
     trips = [b - a for a, b in zip(at, at[1:])][max(warm_up - 1, 0) :] if at else None
     ended, sleep = known(timeline, arrivals[-1], early), "poll"
-    if stage.loop:  # it serves all in a loop: it measures until the client has left, and sleeps for other things, too
+    if stage.loop:  # such a server serves all in a loop: it measures until the client has left, and sleeps for other things, too
         ended, sleep = known(timeline, arrivals[-1], True), "ibv_get_cq_event"
     start, end, looked = (begun, arrivals[warm_up]), (arrivals[-1], ended), 0 if at else None
     return Expected(timeline, len(arrivals) - warm_up, warm_up, start, end, trips, looked=looked, sleep=sleep)
@@ -137,7 +137,7 @@ def expected(stage: Stage, run: Run, role: str, count: int, early: bool = False,
 
 
 def judge(stage: Stage, run: Run, role: str, count: int, early: bool = False) -> Result:
-    """One side. If it ended early, its last message, or batch of them, may be counted or not."""
+    """Judges one side. If it ended early, its last message, or batch of them, may be counted or not."""
     result = result_of(run, role)
     wrong = [[*expected(stage, run, role, count, early, lost).differences(result)] for lost in range(1 + early)]
     assert [] in wrong, f"{role}: {wrong}\n{run.command}"
@@ -152,7 +152,7 @@ LOOPS = "ping-sr-3 ping-sr-4 blast-sr-2 ping-rdma-1 blast-rdma-1".split()
 
 
 def rows(stages: Iterable[Stage], further: Iterable[Any]) -> pytest.MarkDecorator:
-    """Each stage with the first one of these; with the others in make check only those of LOOPS."""
+    """Each stage has the first one of these; with the others in make check only those of LOOPS."""
     marked = [
         pytest.param(stage, one, id=f"{stage}-{one}", marks=[pytest.mark.long] if number and stage.name not in LOOPS else [])
         for stage in stages
@@ -173,7 +173,7 @@ def test_a_run(stage: Stage, which: str) -> None:
 
 @pytest.mark.parametrize("count, server, stalls", [(BUFFERS, "", False), (60, "--sleep 1000", True)])
 def test_credits_are_lacking(count: int, server: str, stalls: bool) -> None:
-    """If the receiver is slow; never if there are buffers for all messages."""
+    """Credits are lacking if the receiver is slow; never if there are buffers for all messages."""
     (stage,) = [stage for stage in MEASURED if stage.name == "blast-sr-2"]
     run = run_of(stage, f"-c {count}", "", server, trace=False)
     assert bool(result_of(run, "client")["stream"]["credit_stalls"]) == stalls, run.why()
@@ -186,7 +186,7 @@ MOMENTS = {"in the middle": 40, "in the warm-up": 3, "after the last message": 6
 
 
 def call_when(run: Run, stage: Stage, side: int, message: int) -> int:
-    """The first call of this side after the client has taken so many messages."""
+    """The call of this side that is first after the client has taken so many messages."""
     client, side_of = Timeline(run.err, 1), Timeline(run.err, side)
     ends = client.ends({"blast-sr-2": {"RECV": 1}, "blast-rdma-1": {"RDMA_WRITE": 1}, **ENDS}.get(stage.name, TWO_SIDED))
     number = max(1, message * len(ends) // MOMENTS["after the last message"])
@@ -198,7 +198,7 @@ ENDED = [
     for stage in WITHOUT_RECORDS
     if stage.name in LOOPS
     for side in (0, 1)
-    if side or stage.name not in TOLD  # it sleeps during the whole run
+    if side or stage.name not in TOLD  # a server of TOLD sleeps during the whole run
 ]
 
 
@@ -206,7 +206,7 @@ ENDED = [
 @pytest.mark.parametrize("which", MOMENTS)
 @pytest.mark.parametrize("stage, side", ENDED)
 def test_a_run_that_ends_early(stage: Stage, side: int, which: str, how: str) -> None:
-    """By Ctrl-C, of the side that gets it; or as the peer dies. Both say what they have measured until then."""
+    """Ctrl-C ends the run of the side that gets it, or the peer dies. Both say what they have measured until then."""
     count, message = MOMENTS["after the last message"], MOMENTS[which]
     call = call_when(run_of(stage, f"-c {count}"), stage, side, message)
     run = run_of(stage, f"-c {count}", "", "", "--fail", f"{side}:{call}:{how}")
@@ -240,7 +240,7 @@ def test_a_run_whose_peer_falls_silent(stage: Stage, side: int) -> None:
 
 @pytest.mark.parametrize("stage, side", ENDED)
 def test_a_run_in_which_a_message_cannot_be_sent(stage: Stage, side: int) -> None:
-    number = 41 if side or not stage.one_way else 8  # a message of credits
+    number = 41 if side or not stage.one_way else 8  # this is a message of credits
     run = run_of(stage, "-c 60", "", "", "--fail", f"{side}:ibv_post_send:{number}")
     assert run.statuses[side] == 1 and ": ibv_post_send: " in run.err, run.why()
     assert not judge(stage, run, ROLES[1 - side], 60, early=True)["complete"]
@@ -260,13 +260,13 @@ def at_rate(expected: Expected, rate: int) -> Iterator[list[int]]:
     sent = [timeline.numbers(timeline.last("= clock", post))[0] for post in posts]
     for began in timeline.clock((min(timeline.at.get("rdma_connect", [0])), posts[0])):
         due = [began + number * 10**9 // rate for number in range(len(posts))]
-        for later_ns in (0, 200):  # it looks at the clock once more when a message has come
+        for later_ns in (0, 200):  # a program looks at the clock once more when a message has come
             late = [number > 0 and came[number - 1] + later_ns > due[number] for number in range(len(posts))]
             if all(0 <= at - when <= LATE_US * 1000 or behind for at, when, behind in zip(sent, due, late)):
                 yield [b - (when if behind else a) for a, b, when, behind in zip(sent, came, due, late)]
 
 
-# One that polls makes thousands of calls in a second.
+# A program that polls makes thousands of calls in a second.
 RATES = [(stage, 20000) for stage in MEASURED if stage.name.startswith("ping-sr-") or stage.name == "ping-rc-0"]
 RATES += [(stage, 20) for stage in MEASURED if stage.name in ("ping-sr-3", "ping-sr-4")]
 
@@ -316,7 +316,7 @@ def test_a_run_for_a_time_that_only_the_client_knows(stage: Stage) -> None:
 
 @named("ping-sr-3 ping-sr-4")
 def test_more_than_an_hour(stage: Stage) -> None:
-    """In which 32 bits of microseconds overflow: 2^32 us are 71.6 minutes."""
+    """This is a time in which 32 bits of microseconds overflow: 2^32 us are 71.6 minutes."""
     run = run_of(stage, "-c 4400", "--rate 1", trace=False)
     assert not run.exit, run.why()
     for role in ROLES:
@@ -342,7 +342,7 @@ def test_more_than_a_minute(stage: Stage) -> None:
 @pytest.mark.parametrize("us", [0, 1000])
 @named("ping-sr-5")
 def test_it_sleeps_only_after_it_has_polled_so_long(stage: Stage, us: int) -> None:
-    """In microseconds: an answer takes some tens."""
+    """The time is in microseconds: an answer takes some tens."""
     run = run_of(stage, "-c 60", f"--spin {us}", f"--spin {us}", trace=False)
     assert not run.exit, run.why()
     assert bool(result_of(run, "client")["cq"]["sleeps"]) == (us == 0)

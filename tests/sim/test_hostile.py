@@ -38,7 +38,7 @@ class Pair:
 
 
 def stage(name: str, server: str = "-q -n 0", client: str = "-q -v -c 2 -s 16", **how: object) -> Pair:
-    """One that is not among the crowds."""
+    """A pair of a stage that is not among the crowds."""
     return Pair(f"{name}/server {server} -a {{a}}", f"{name}/client {client} -a {{a}}", **how)  # type: ignore[arg-type]
 
 
@@ -106,8 +106,8 @@ def received(pair: Pair, side: int, transport: str) -> int:
 
 
 def judge(pair: Pair, side: int, run: Run) -> None:
-    """A run with one change."""
-    if pair.waits and {*run.statuses} == {128 + 15}:  # told to stop
+    """Judges a run with one change."""
+    if pair.waits and {*run.statuses} == {128 + 15}:  # the runner has told all to stop
         assert "arrived with LONG" in run.fault and not REPORT.search(run.err), run.why()
         return
     assert not REPORT.search(run.err) and not run.reason and run.left == "nothing" and not run.wrong, run.why()
@@ -119,7 +119,7 @@ def judge(pair: Pair, side: int, run: Run) -> None:
 
 
 def pair_program(pair: Pair, side: int) -> str:
-    """The name that it gives itself."""
+    """The name that the stage gives itself."""
     path = (pair.server, pair.client)[side].split()[0]
     if "ping-mt-4" in path:
         return "ping-mt-4"
@@ -146,7 +146,7 @@ def change_each(pair: Pair, transport: str, side: int, first: int, leaks: bool =
 
 @pytest.mark.parametrize("pair, transport, side", [row for row in ROWS if row.values[2] == (row.values[1] == "iWARP")])
 def test_each_change_of_messages(pair: Pair, transport: str, side: int) -> None:
-    """To servers over RoCE, but for the request, which is the same in most pairs; and to clients over iWARP."""
+    """Changes messages to servers over RoCE, but for the request, which is the same in most pairs; and to clients over iWARP."""
     change_each(pair, transport, side, 1 if side else 2, leaks=False)
 
 
@@ -167,7 +167,7 @@ ANNOUNCED = [*((name, change) for name in ("ping-sr-1", "ping-sr-4", "ping-rdma-
 @pytest.mark.parametrize("name, change", ANNOUNCED)
 @pytest.mark.parametrize("transport", TRANSPORTS)
 def test_what_a_client_announces_is_refused(name: str, transport: str, change: str) -> None:
-    """In a line, and both sides say why; the next is served."""
+    """Both sides say why, in a line each; the next client is served."""
     run = simulate(programs(PAIRS[name], 0), *TRANSPORTS[transport], "--fail", f"0:message:1:{change}")
     assert run.statuses == [0, 1, 0] and run.fault, run.why()
     assert run.err.count("client refused: ") == run.err.count("refused us: it takes ") == 1, run.why()
@@ -176,7 +176,7 @@ def test_what_a_client_announces_is_refused(name: str, transport: str, change: s
 @pytest.mark.parametrize("change, said", [("ZERO=0", "it gave no reason"), ("ONES=4", "it gave no reason"), ("FLIP=7", "for a reason unknown here (252)"), ("ONES=8", "it takes messages of 1 to 18446744069414584328 bytes (-s)"), ("SHORT", "it gave no reason")])
 @pytest.mark.parametrize("transport", TRANSPORTS)
 def test_a_refusal_that_makes_no_sense(transport: str, change: str, said: str) -> None:
-    """On RoCE nothing is shorter."""
+    """On RoCE padding makes nothing shorter."""
     client = [f"{SANITIZED}/ping-sr-1/client", "-q", "-c", "2", "-s", "16", "-a", ADDRESS]
     run = simulate([["ping-sr-1/server", "-q", "--max-size", "8", "-a", ADDRESS], client], *TRANSPORTS[transport], "--fail", f"1:message:1:{change}")
     assert run.statuses[1] == 1 and not REPORT.search(run.err) and run.told == [0], run.why()
@@ -186,7 +186,7 @@ def test_a_refusal_that_makes_no_sense(transport: str, change: str, said: str) -
 @pytest.mark.parametrize("change, said", [("MORE=0", "the server returned 4294967298, and has 2 to return"), ("ONES=4", "the server returned 4294967295, and has 2"), ("SHORT", "the server's message has 7 bytes, not 8"), ("MORE=4", "the server returned 3, and has 2")])
 @pytest.mark.parametrize("transport", TRANSPORTS)
 def test_credits_that_are_wrong(transport: str, change: str, said: str) -> None:
-    """More than there are, or another length."""
+    """The message returns more credits than there are, or has another length."""
     run = simulate(programs(PAIRS["blast-sr-2"], 1), *TRANSPORTS[transport], "--fail", f"1:message:2:{change}")
     assert run.statuses == [0, 1, 0] and f"blast-sr-2/client: bad credits: {said}" in run.err and run.fault, run.why()
 
@@ -214,8 +214,8 @@ def test_the_fifth_message_comes_back_changed(name: str, change: str, byte: int,
 @pytest.mark.parametrize("transport", TRANSPORTS)
 @pytest.mark.parametrize("change", ["3:FLIP=0", "4:FLIP=7", "4:ONES=4"], ids=["text", "sum", "length"])
 def test_a_line_that_is_not_what_its_mark_says(change: str, transport: str) -> None:
-    """Its text, its sum, or a length that is more than its slot has: nobody hears it."""
-    server = [f"{SANITIZED}/beyond/talk-rdma-0/server", "-a", ADDRESS]  # a silent peer
+    """The text is wrong, the sum, or a length that is more than the slot has: nobody hears the line."""
+    server = [f"{SANITIZED}/beyond/talk-rdma-0/server", "-a", ADDRESS]  # this side is a silent peer
     run = simulate([server, programs(PAIRS["talk-rdma-0"], 0)[1]], *TRANSPORTS[transport], "--fail", f"0:message:{change}")
     assert run.statuses == [0, 1] and run.fault and not REPORT.search(run.err), run.why()
     assert "line 1 is not in the other side's memory as it was written" in run.err and "server: 0 lines said, 0 heard" in run.err, run.why()

@@ -19,7 +19,7 @@ PING_SR_3 = pair(next(stage for stage in STAGES if stage.name == "ping-sr-3"), 3
 
 
 def run_over_kernel(programs: list[list[str]], *options: str) -> Run:
-    """Nothing that the libraries ask may be missing."""
+    """Runs the programs over the simulated kernel. Nothing that the libraries ask may be missing."""
     run = simulate(programs, *options)
     assert not run.missing, run.why()
     return run
@@ -27,7 +27,7 @@ def run_over_kernel(programs: list[list[str]], *options: str) -> Run:
 
 @pytest.fixture
 def python(tmp_path: Path) -> Callable[[str], list[str]]:
-    """A program of these lines."""
+    """Starts a Python program of these lines."""
 
     def program(text: str) -> list[str]:
         file = tmp_path / f"{len(list(tmp_path.iterdir()))}.py"
@@ -87,13 +87,13 @@ def test_a_library_that_is_opened_later(python: Callable[[str], list[str]]) -> N
 
 
 def test_a_call_of_librdmacm_is_not_the_programs() -> None:
-    """It creates the QP of a cm_id by ibv_create_qp."""
+    """librdmacm creates the QP of a cm_id by ibv_create_qp."""
     assert not run_over_kernel(PING_SR_3, "--fail", "1:ibv_create_qp:1").fault
     assert run_over_kernel(PING_SR_3, "--fail", "1:rdma_create_qp:1").fault.startswith("rdma_create_qp failed")
 
 
 def test_a_command_of_a_library_that_is_opened_later_fails(python: Callable[[str], list[str]]) -> None:
-    """Its functions are called by their addresses, and nothing stands in front of them."""
+    """The library's functions are called by their addresses, and nothing stands in front of them."""
     text = (
         "import ctypes\n"
         "verbs = ctypes.CDLL('libibverbs.so.1', use_errno=True)\n"
@@ -109,7 +109,7 @@ def test_a_command_of_a_library_that_is_opened_later_fails(python: Callable[[str
 
 
 def test_a_trace_shows_calls_and_below_them_commands() -> None:
-    """With arguments, and the number of what is counted."""
+    """The trace shows them with arguments, and the number of what is counted."""
     lines = [line.partition("] ")[2] for line in run_over_kernel(PING_SR_4, "--trace").err.splitlines()]
     listens = next(number for number, line in enumerate(lines) if line.startswith("0.0") and "rdma_listen(backlog " in line)
     before, after = (int(line.split()[1]) for line in lines[listens : listens + 2])
@@ -215,7 +215,7 @@ def test_only_what_a_program_opens_is_left_over(python: Callable[[str], list[str
 
 
 def test_a_command_that_is_not_simulated(python: Callable[[str], list[str]]) -> None:
-    """It ends as with an older kernel, and is named at the end of the run, once."""
+    """Such a command ends as with an older kernel, and is named at the end of the run, once."""
     text = (
         "import os, struct\n"
         "fd = os.open('/dev/infiniband/uverbs0', os.O_RDWR)\n"
@@ -230,7 +230,7 @@ def test_a_command_that_is_not_simulated(python: Callable[[str], list[str]]) -> 
 
 
 def test_a_duplicate_of_a_descriptor(python: Callable[[str], list[str]]) -> None:
-    """It is a device, too, and stays open when the first one is closed."""
+    """The duplicate is a device, too, and stays open when the first descriptor is closed."""
     text = (
         "import fcntl, os, stat\n"
         "fd = os.open('/dev/infiniband/uverbs0', os.O_RDWR)\n"

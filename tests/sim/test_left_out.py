@@ -9,7 +9,7 @@ import pytest
 from course import left_out, scenes
 
 LINES = left_out.table()
-QUICK = ["qp-before-memory", "poll-after-arming"]  # a finding of --strict, and a delay in a quarter of the runs
+QUICK = ["qp-before-memory", "poll-after-arming"]  # one has a finding of --strict, the other a delay in a quarter of the runs
 
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=() if name in QUICK else pytest.mark.long) for name in LINES])

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 from sim.simulation import ADDRESS, simulate
 
-# One that grants more than it is asked for, but in CQs no more; and soft-iWARP.
+# The first device grants more than it is asked for, but in CQs no more; the other one is soft-iWARP.
 DEVICES = ["roce,rounds_wr=1,max_qp=20", "iwarp,max_qp=20"]
 FULL, WRONG = "Cannot allocate memory", "Invalid argument"
 SAID = {
@@ -45,7 +45,7 @@ def test_what_the_library_does(question: str, device: str) -> None:
 
 @pytest.mark.parametrize("device", ["roce", "roce-6.12", "iwarp"])
 def test_a_shared_queue_outlasts_clients_that_are_killed(device: str) -> None:
-    """In a long message, whose receive soft-RoCE of Linux 6.12 loses: the queue of srq_server has two."""
+    """The client is killed in a long message, whose receive soft-RoCE of Linux 6.12 loses: the queue of srq_server has two."""
     programs = [f"build/examples/srq_server {ADDRESS} 12321 8 2", f"build/tests/sim/library be-killed {ADDRESS}", f"build/tests/sim/programs later 60 build/examples/echo_client {ADDRESS} 12321 5"]
     run = simulate([program.split() for program in programs], "--device", device)
     assert run.statuses[1:3] == [0, 0] and "5 messages of 64 bytes" in run.out and not run.statuses[0], run.why()
@@ -53,7 +53,7 @@ def test_a_shared_queue_outlasts_clients_that_are_killed(device: str) -> None:
 
 @pytest.mark.parametrize("device, wait_s", [("roce", 7), ("iwarp", 0)])  # soft-iWARP does not wait for the peer
 def test_all_are_closed_in_the_time_of_one(device: str, wait_s: int) -> None:
-    """One of a dead peer, three, and the three of a device."""
+    """The connections are one of a dead peer, three, and the three of a device."""
     server = f"build/examples/srq_server {ADDRESS} 12321 8 32".split()
     run = simulate([server, ["build/tests/sim/library", "close-all"]], "--device", device, "--fail", "0:ibv_post_send:1:SILENCE")
     assert run.out.startswith(f"{wait_s} s, {wait_s} s, {wait_s} s\n") and run.statuses[1] == 0 and run.left == "nothing", run.why()
@@ -68,6 +68,6 @@ def test_no_buffer_is_posted_twice(question: str, device: str) -> None:
 
 
 def test_a_cq_that_its_program_resizes() -> None:
-    """While completions wait that the library has polled to find its own. Soft-iWARP cannot resize one."""
+    """Completions wait meanwhile that the library has polled to find its own. Soft-iWARP cannot resize a CQ."""
     run = simulate([["build/tests/sim/library", "resize-cq"]])
     assert not run.out and not run.exit and run.left == "nothing", run.why()

@@ -67,7 +67,7 @@ def test_a_history_and_its_neighbour(name: str) -> None:
 
 
 def run(stage: str, seed: int, server: str, *clients: str) -> Run:
-    """With its trace in `err`."""
+    """A run with its trace in `err`."""
     programs = [[f"beyond/{stage}/server", "-q", "-a", ADDRESS, "-n", str(len(clients)), *server.split()]]
     programs += [[f"beyond/{stage}/client", "-q", "-w", "5", "-a", ADDRESS, *client.split()] for client in clients]
     return simulate(programs, "--trace", "--strategy", "mixed", "--seed", str(seed), within_s=20)
@@ -76,7 +76,7 @@ def run(stage: str, seed: int, server: str, *clients: str) -> Run:
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("lock", ["", "--lock"])
 def test_counting_together(lock: str, seed: int) -> None:
-    """Whatever client and server say about it."""
+    """Judges the history, whatever client and server say about it."""
     done = run("count-atomic-1", seed, "", *[f"-c 10 --timeout 1 {lock}"] * 3)
     history = atomics(done.err, range(1, 4))
     assert not done.exit and len(history) >= (120 if lock else 30), done.why()
@@ -87,7 +87,7 @@ def test_counting_together(lock: str, seed: int) -> None:
 
 
 def test_reading_a_record_together() -> None:
-    """No reader goes back behind what another one has seen; and one that accepts all copies is noticed in some of these orders."""
+    """No reader goes back behind what another one has seen; and a reader that accepts all copies is noticed in some of these orders."""
     torn = 0
     for seed in SEEDS:
         done = run("pubsub-rdma-1", seed, "--record 4k --rate 100000", *["-s 4k -c 6"] * 2)

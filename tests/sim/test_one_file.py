@@ -21,7 +21,7 @@ def both(client: str = "", server: str = "", agreed: str = f"-a {ADDRESS} -c 20 
 
 
 def one_that_says(err: str, out: str, fault: str) -> Run:
-    """The first of many seeds with which this is said, or the last one."""
+    """Returns the first of many seeds with which this is said, or the last one."""
     for seed in range(1, 81):
         run = both("", "", f"-a {ADDRESS} -c 20 -s 200", "--fail", fault, "--seed", str(seed))
         if err in run.err and out in run.out:
@@ -47,13 +47,13 @@ def test_it_waits_for_a_minute(fault: str, statuses: list[int], said: str, out: 
 
 @pytest.mark.parametrize("count", ["2g", "999999999999"])
 def test_more_messages_than_a_run_has(count: str) -> None:
-    """Told to stop, both say how many there were."""
+    """Told to stop, both sides say how many messages there were."""
     run = both("", "", f"-a {ADDRESS} -c {count} -s 200", "--fail", "1:ibv_post_send:4:SIGTERM")
     assert re.search(r"^[34] messages of 200 bytes, there and back in ", run.out, re.MULTILINE), f"{run.out}\n{run.why()}"
 
 
 def test_how_long_a_message_takes() -> None:
-    """All of them together, from before the first is sent to after the last has come."""
+    """The time is that of all messages together, from before the first is sent to after the last has come."""
     run = both("", "", f"-a {ADDRESS} -c 20 -s 200", "--trace")
     client = Timeline(run.err, 1)
     sent, came = client.at["ibv_post_send"][0], client.at["= completion RECV, status 0"][-1]

@@ -29,7 +29,7 @@ def pair_of(stage: Stage, client: str = "", server: str = "", agreed: str = f"-c
 
 # ---- Numbers: those that --help and an error tell ----
 
-SHORT = "ping-sr-2 ping-sr-5 blast-sr-2 ping-srq-4 pubsub-rdma-1".split()  # in make check: the others take the same
+SHORT = "ping-sr-2 ping-sr-5 blast-sr-2 ping-srq-4 pubsub-rdma-1".split()  # these stages in make check: the others take the same
 NUMBERED = [
     pytest.param(stage, side, id=f"{stage}-{SIDES[side]}", marks=[] if stage.name in SHORT else [pytest.mark.long])
     for stage in STAGES
@@ -55,7 +55,7 @@ def largest(stage: Stage, side: int, option: str) -> int:
 
 @pytest.mark.parametrize("stage, side", NUMBERED)
 def test_the_defaults_are_those_that_help_tells(stage: Stage, side: int) -> None:
-    """With one of them told, the run is the same, to the last call."""
+    """With one of the defaults told, the run is the same, to the last call."""
     defaults = [(option, value) for option, value in numbers_of(stage, side) if value and option not in ("--port", "--count")]
     usual = simulate(pair_of(stage))
     assert not usual.exit and defaults, usual.why()
@@ -93,7 +93,7 @@ class Posted:
     words: str
     inlined: int | None = None
     signaled: int | None = None
-    chain: int | None = None  # the longest
+    chain: int | None = None  # the longest chain of posts
     pieces: int | None = None
     device: str = "roce"
 

@@ -12,7 +12,7 @@ over_each = pytest.mark.parametrize("transport", TRANSPORTS.values(), ids=TRANSP
 
 
 def subscribe(transport: list[str], seed: int, check: str) -> Run:
-    """To a record of 4 KiB that changes all the time."""
+    """Subscribes to a record of 4 KiB that changes all the time."""
     server = ["beyond/pubsub-rdma-1/server", "-q", "-a", ADDRESS, "--record", "4k", "--rate", "200000"]
     client = ["beyond/pubsub-rdma-1/client", "-q", "-a", ADDRESS, "-s", "4k", "-c", "100", "-v", "--check", check]
     return simulate([server, client], *transport, "--seed", str(seed))
@@ -20,7 +20,7 @@ def subscribe(transport: list[str], seed: int, check: str) -> Run:
 
 @over_each
 def test_a_torn_record_is_found(transport: list[str]) -> None:
-    """By one who does not look whether it is whole; one who does is not misled."""
+    """A reader who does not look whether the record is whole finds it torn; one who does is not misled."""
     for seed in range(5):
         careless, careful = (subscribe(transport, seed, check) for check in ("none", "both"))
         assert careless.statuses == [0, 1] and TORN in careless.err, careless.why()
@@ -30,7 +30,7 @@ def test_a_torn_record_is_found(transport: list[str]) -> None:
 @pytest.mark.parametrize("stage", ["ping-sr-2", "ping-sr-3", "ping-sr-4", "blast-sr-2", "beyond/ping-srq-4"])
 @over_each
 def test_many_clients_at_once(stage: str, transport: list[str]) -> None:
-    """More than 64, after which a server may have counted wrong."""
+    """More than 64 clients come, after which a server may have counted wrong."""
     server = [f"{stage}/server", "-q", "-a", ADDRESS, "-n", "70", *(["--pool", "256"] if "srq" in stage else [])]
     client = [f"{stage}/client", "-q", "-v", "-a", ADDRESS, "-c", "3", "-w", "60"]
     run = simulate([server, *[client] * 70], *transport)
@@ -49,7 +49,7 @@ def test_a_message_too_many_is_seen(stage: str, transport: list[str]) -> None:
 
 
 def test_a_server_is_not_held_up_before_its_client_starts() -> None:
-    """Its client would find that nobody listens: this one makes thousands of calls before it does."""
+    """The client would find that nobody listens: this server makes thousands of calls before it does."""
     server = ["beyond/ping-ud-0/server", "-a", ADDRESS, "-r", "4096"]
     run = simulate([server, ["beyond/ping-ud-0/client", "-a", ADDRESS, "-c", "2"]], "--strategy", "busy")
     assert not run.exit, run.why()

@@ -41,7 +41,7 @@ def check(done: Run, folder: Path, count: int = MESSAGES) -> None:
 
 @OVER
 def test_its_server_is_killed_at_each_call(transport: list[str], tmp_path: Path) -> None:
-    """It is killed at each call until it makes no more. The first four calls belong to the program that starts it."""
+    """The server is killed at each call until it makes no more. The first four calls belong to the program that starts it."""
     number, killed = 1, 0
     while True:
         folder = tmp_path / str(number)
@@ -66,7 +66,7 @@ def test_its_link_goes_down_for_a_while(transport: list[str], fault: str, tmp_pa
 @OVER
 @pytest.mark.parametrize("left", [0, 1, 12])
 def test_a_line_that_a_kill_has_cut_off_is_written_again(left: int, transport: list[str], tmp_path: Path) -> None:
-    """So many of its 13 bytes are left."""
+    """So many of the line's 13 bytes are left."""
     cut = tmp_path / "cut"
     cut.write_text(f'#!/bin/sh\ntruncate -s -{13 - left} {tmp_path}/journal/*\nexec "$@"\n')
     cut.chmod(0o755)
@@ -88,7 +88,7 @@ def test_each_of_its_servers_is_killed(transport: list[str], tmp_path: Path) -> 
 
 @OVER
 def test_a_run_for_a_time_goes_on(transport: list[str], tmp_path: Path) -> None:
-    """Over a new connection, and no server expects messages after its end."""
+    """The run goes on over a new connection, and no server expects messages after its end."""
     fault = f"1:ibv_post_send:4:{'WR_FLUSH_ERR' if transport else 'RETRY_EXC_ERR'}"
     server = [f"{STAGE}/server", "-j", "-n", "2", "-a", ADDRESS, "--journal", str(tmp_path)]
     done = simulate([server, [f"{STAGE}/client", "-j", "-a", ADDRESS, *"-w 60 -D 2 --rate 10".split()]], *transport, "--fail", fault)
@@ -112,7 +112,7 @@ def test_its_connection_breaks(transport: list[str], how: str, tmp_path: Path) -
 
 @OVER
 def test_its_connection_breaks_when_it_has_lasted_longer_than_a_client_waits(transport: list[str], tmp_path: Path) -> None:
-    """The wait for a server begins then, not with the program."""
+    """The wait for a server begins when the connection breaks, not with the program."""
     done = run(tmp_path / "late", transport, "--fail", "1:ibv_post_send:5:WR_FLUSH_ERR", servers=1, count=8, more="-w 2 --rate 1")
     check(done, tmp_path / "late", 8)
     assert "goes on with message 4" in done.err, done.why()
@@ -123,7 +123,8 @@ SERVER, CLIENT = f"build/examples/srq_server {ADDRESS}".split(), f"build/example
 
 @pytest.mark.parametrize("transport, how", BREAKS)
 def test_what_has_no_answer_is_sent_again(transport: list[str], how: str) -> None:
-    """At each send, and in any order of events. An answer that is missing, comes twice or in another order ends the client."""
+    """The connection breaks at each send in turn, in any order of events. An answer that is missing, comes twice or in
+    another order ends the client."""
     for send in range(1, 21):
         done = simulate([SERVER, CLIENT], *transport, "--servers=1", "--strict", "--seed", str(send), f"--fail=1:ibv_post_send:{send}:{how}")
         assert not done.exit and "20 answers over 2 connections" in done.out and done.left == "nothing" and not done.wrong, done.why()
@@ -172,7 +173,7 @@ def test_a_session_begins_on_the_path_that_works(tmp_path: Path) -> None:
 
 
 def test_without_any_path_it_gives_up(tmp_path: Path) -> None:
-    """After a minute; the last message may be done, and has no answer."""
+    """The client gives up after a minute; the last message may be done, and has no answer."""
     done = fail_over(tmp_path / "none", "roce", "--fail=0:ibv_post_send:5:SIGKILL")
     assert done.statuses == [KILLED, 1] and "4 answers, 0 moves" in done.out and 60_000 < done.ms < 70_000, done.why()
 

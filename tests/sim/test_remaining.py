@@ -35,7 +35,7 @@ def test_who_still_talks_hears_that_the_other_has_no_more_to_say(server: Any, cl
 
 @pytest.mark.parametrize("stage, transport", [row for row in ROWS if takes_n(row)])
 def test_who_comes_when_the_server_has_had_enough(stage: Stage, transport: list[str]) -> None:
-    """Is refused, also if the server ends before it has looked at the request."""
+    """The client is refused, also if the server ends before it has looked at the request."""
     server, client = pair(stage, 3)
     for seed in SEEDS:
         run = simulate([[*server, "-n", "1"], *[client] * 4], *transport, "--seed", str(seed))

@@ -50,7 +50,7 @@ def test_a_run_of_examples_that_breaks_off(server: str, client: str) -> None:
 
 
 def test_events_of_an_id_that_is_not_destroyed() -> None:
-    """They come after its control was freed. What hangs on the id is not freed: a leak is no fault here."""
+    """Such events come after the id's control was freed. What hangs on the id is not freed: a leak is no fault here."""
     programs = [[f"{BUILD}/build/examples/srq_server", ADDRESS], [f"{BUILD}/build/examples/echo_client", ADDRESS, "12321", "5"]]
     run = simulate(programs, "--fail", "0:rdma_destroy_id:1")
     assert "rdma_destroy_id failed" in run.fault and "1 clients" in run.out and "AddressSanitizer: heap" not in run.err, run.why()
@@ -59,7 +59,7 @@ def test_events_of_an_id_that_is_not_destroyed() -> None:
 @pytest.mark.parametrize("side", [0, 1], ids=SIDES)
 @pytest.mark.parametrize("name", SWEPT)
 def test_each_call_fails_once(name: str, side: int) -> None:
-    """The first of each name; and the first allocations."""
+    """The first call of each name fails; and the first allocations."""
     programs = pair(next(stage for stage in STAGES if stage.name == name), 2)
     traced = sanitized(programs, "--trace", sides=(side,)).err
     names = {*re.findall(rf"^\[ *[\d.]+ us\] {side}\.\d+ +\d+ (\w+)(?:\(.*)?$", traced, re.MULTILINE)}

@@ -38,7 +38,7 @@ def test_each_line_has_the_call(stage: str) -> None:
 
 
 def test_a_scene_that_does_not_show_what_it_has_to() -> None:
-    """It fails if the event does not happen, and if it does not begin or end."""
+    """The scene fails if the event does not happen, and if it does not begin or end."""
     scene = replace(next(one for one in STAGES["ping-sr-0"] if one.name == "message"), name="x")
     wrong = [replace(scene, shows="no such row"), replace(scene, begins="no such row"), replace(scene, ends="no such row")]
     for one in wrong:
@@ -48,7 +48,7 @@ def test_a_scene_that_does_not_show_what_it_has_to() -> None:
 
 
 def test_what_comes_again_is_folded() -> None:
-    """With other figures, but not with another call; and not what comes twice."""
+    """Rows that come again with other figures are folded, but not with another call; and not rows that come only twice."""
     rows = [scenes.Row(at, "client", "main", call=call, found=f"nothing, for {at} s") for at, call in enumerate("xabababyabab")]
     told = [row.call or row.found for row in scenes.folded(rows)]
     assert told == ["x", "a", "b", "… the last 2 rows 2 times more", "y", "a", "b", "a", "b"]

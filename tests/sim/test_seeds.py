@@ -12,11 +12,11 @@ from live.table import STAGES, Stage
 
 MESSAGES = 20
 MOST_MS = 100  # simulated; a wake-up that is lost costs a second or more: then a keepalive or a limit on time is due
-AT_ONCE = 4  # runs: they keep more processors busy than there are
+AT_ONCE = 4  # runs at a time: they keep more processors busy than there are
 
 
 def runs(stage: Stage, transport: list[str], seeds: range) -> list[Run]:
-    """Each seed twice, one after the other in the list."""
+    """Runs with each seed twice, one after the other in the list."""
     with ThreadPoolExecutor(AT_ONCE) as pool:
         programs = pair(stage, MESSAGES)
         return list(pool.map(lambda seed: simulate(programs, *transport, "--strict", "--strategy", "mixed", "--seed", str(seed)), [s for s in seeds for _ in "ab"]))
@@ -48,7 +48,7 @@ CROWDED = [
     ("blast-sr-2", "-v", "-b 1 -v", 2),
     ("blast-sr-2", "-v --credit-batch 1", "-b 3 -v --chain 2", 2),
     ("blast-sr-2", "-v", "-b 8 -v --signal-every 8 -c 100", 1),
-    ("blast-sr-2", "-v --credit-batch 1", "-b 64 -v -c 200", 1),  # more messages of credits than may be on their way
+    ("blast-sr-2", "-v --credit-batch 1", "-b 64 -v -c 200", 1),  # this makes more messages of credits than may be on their way
     ("blast-rdma-1", "", "-b 3 -v -c 60 --chain 2", 1),
     ("blast-rdma-1", "--read", "-b 3 -c 60 --read", 1),
     ("ping-rdma-1", "", "-s 4k", 1),

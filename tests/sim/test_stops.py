@@ -9,7 +9,7 @@ from sim.simulation import OF_ITS_OWN, SIDES, Run, each_stage, pair, simulate
 from live.table import Stage
 
 MESSAGES = 2
-STOPS = 12  # in make check
+STOPS = 12  # calls of a side at which it is stopped in make check
 KILLED = 128 + 9
 
 
@@ -43,13 +43,13 @@ def test_it_is_told_to_stop(stage: Stage, transport: list[str], side: int) -> No
 @each_stage
 def test_it_is_killed(stage: Stage, transport: list[str], side: int) -> None:
     for run in stops(stage, transport, side, "SIGKILL", STOPS):
-        judge(run, side, {KILLED, 0})  # 0: it ended before
+        judge(run, side, {KILLED, 0})  # 0: the program ended before
 
 
 @pytest.mark.parametrize("side", [0, 1], ids=SIDES)
 @each_stage
 def test_its_device_is_removed(stage: Stage, transport: list[str], side: int) -> None:
-    """Both lose it. Who watches the connection manager says why it ends; the others end all the same."""
+    """Both lose the device. A program that watches the connection manager says why it ends; the others end all the same."""
     runs = stops(stage, transport, side, "REMOVAL", STOPS)
     for run in runs:
         assert run.exit not in OF_ITS_OWN and {*run.statuses} <= {0, 1}, run.why()

@@ -80,7 +80,7 @@ def test_steps_are_moments_of_the_run(tmp_path: Path) -> None:
         one, other = (steps(tmp_path, *lines, seed=seed) for _ in "ab")
         assert one.statuses == [0, 128 + 9, 0] and 2000 < one.ms < 62000, one.why()
         assert one.hash == other.hash and "the client left after" in one.err
-        assert "45 messages of 64 bytes, every byte verified" in one.out  # without the warm-up
+        assert "45 messages of 64 bytes, every byte verified" in one.out  # the count is without the warm-up
 
 
 def test_a_program_that_was_stopped_goes_on(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ class Option(unittest.TestCase):
     """A copy of a client, with or without the tool near it."""
 
     def setUp(self) -> None:
-        """Copies the client."""
+        """Copies the client to a folder of the test's."""
         scratch = tempfile.TemporaryDirectory()
         self.addCleanup(scratch.cleanup)
         self.top = Path(scratch.name)
@@ -44,7 +44,7 @@ class Option(unittest.TestCase):
         return subprocess.run(command, cwd="/", env=env, text=True, timeout=LIMIT, check=False, capture_output=True)
 
     def assert_traced(self, client: Path, tool: str | None = None) -> None:
-        """Its trace is on stderr, and it ends as it does without one."""
+        """Checks that the client's trace is on stderr, and that it ends as it does without one."""
         plain = self.run_client(client)
         self.assertNotRegex(plain.stderr, TRACED)
         for option in ("-t", "-T", "--trace"):
@@ -73,7 +73,7 @@ class Option(unittest.TestCase):
         self.assert_traced(self.install(CLIENT, under="alone"), tool=TOOL)
 
     def test_missing(self) -> None:
-        """One line says how to get it, and nothing is done."""
+        """One line says how to get verbs-trace, and nothing is done."""
         client = self.install(CLIENT, under="alone")
         for tool, word in ((None, str(client)), ("/nowhere/verbs-trace", "cannot execute /nowhere/verbs-trace")):
             ended = self.run_client(client, "-t", tool=tool)

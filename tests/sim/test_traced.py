@@ -59,7 +59,7 @@ def calls(*options: str) -> list[dict[str, Any]]:
 
 
 def of_client(*options: str, fail: str = "", server: tuple[str, ...] = ()) -> Run:
-    """A client that is traced, of which one call may fail."""
+    """Runs a client that is traced, of which one call may fail."""
     return simulate([[*SERVER, *server], [TRACE, *options, *CLIENT]], *(["--fail", f"1:{fail}"] if fail else []))
 
 
@@ -97,7 +97,7 @@ def test_empty_polls_come_before_what_other_threads_did_after_they_began(tmp_pat
 
 
 def test_json() -> None:
-    """The same calls, each with the fields of tools/verbs-trace/json.md."""
+    """The JSON has the same calls, each with the fields of tools/verbs-trace/json.md."""
     lines = calls()
     assert all({"time_ns", "pid", "tid", "thread", "call", "args", "took_ns"} <= {*line} for line in lines)
     send = next(line for line in lines if line["call"] == "ibv_post_send")
@@ -160,7 +160,7 @@ def test_what_fails_and_does_not_say_why(call: str, result: str) -> None:
 
 
 def test_k_begins_with_the_first_error() -> None:
-    """A completion in error; a refusal; a flush is none."""
+    """A completion in error is told, and a refusal; a flush is none."""
     after = told("-k", sin="posted-after-error").splitlines()
     assert "REM_ACCESS_ERR" in after[0] and "ibv_post_send(qp2, " in after[1]
     assert not told("-k")
@@ -187,7 +187,7 @@ def test_n_shows_what_the_library_calls() -> None:
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
 def test_p_decodes_private_data(transport: str) -> None:
-    """It decodes data of the protocol, padded or not, and leaves other data as they are."""
+    """The option decodes data of the protocol, padded or not, and leaves other data as they are."""
     asked = r", connect_info \{count 3, data_size 5, n_data_buffers 0, version 1\}"
     run = simulate([[TRACE, "-p", *SERVER], [TRACE, "-p", *CLIENT]], *TRANSPORTS[transport])
     assert re.search(r"rdma_connect\(.*" + asked, run.err) and re.search(r"\{CONNECT_REQUEST, .*" + asked, run.err), run.why()
@@ -205,18 +205,18 @@ def test_a_summary_has_all_calls_and_errors() -> None:
 
 
 def test_a_summary_has_the_time_of_the_calls() -> None:
-    """To arm a CQ takes the same time whenever it is done. The first calls are timed, and some of the others."""
+    """A CQ takes the same time to arm whenever it is armed. The first calls are timed, and some of the others."""
     run = simulate([SERVER, [TRACE, "-c", "ping-sr-3/client", "-q", "-a", ADDRESS, "-c", "40"]])
     found = re.search(r"^ *\S+ +\S+ +(\S+) +(\d+) +0 ibv_req_notify_cq$", run.err, re.MULTILINE)
     assert found and not run.exit, run.why()
-    assert int(found[2]) > 20 and 0.12 <= float(found[1]) < 0.14  # microseconds
+    assert int(found[2]) > 20 and 0.12 <= float(found[1]) < 0.14  # the time is in microseconds
 
 
 # ---- Extended queues ----
 
 
 def extended(*options: str, fails: bool = False) -> str:
-    """A program that sends to itself by ibv_wr_*, and polls by ibv_start_poll."""
+    """The program sends to itself by ibv_wr_*, and polls by ibv_start_poll."""
     run = simulate([[TRACE, *options, EXTENDED, "rxe0", *(["no-receive"] if fails else [])]])
     assert run.statuses == [0], run.why()
     return run.err
@@ -262,7 +262,7 @@ def test_who_is_guilty(sin: str, transport: str) -> None:
 
 
 def test_each_accusation_is_made() -> None:
-    """Each text of the sources, but that about private data: see drivers/test_tracer.py."""
+    """Each text of the sources is printed, but that about private data: see drivers/test_tracer.py."""
     sources = "".join(file.read_text() for file in sorted((TOP / "tools/verbs-trace/tool").glob("*.c")))
     texts = ["".join(re.findall(r'"([^"]*)"', text)) for text in re.findall(r'\baccuse\(SORT_[^"]*((?:"[^"]*"(?: PRI\w+)?\s*)+)', sources)]
     said = "".join(simulate([[TRACE, SINNER, sin, how, ADDRESS]]).err for sin in SINS for how in ("guilty", "worse") if (sin, how) != ("async-event", "worse"))
@@ -271,7 +271,7 @@ def test_each_accusation_is_made() -> None:
 
 
 def test_how_many_are_shown() -> None:
-    """It shows 20 of a kind, and counts the others."""
+    """The trace shows 20 of a kind, and counts the others."""
     shown = [told("-e", "none", sin="leak", how=how) for how in ("guilty", "worse")]
     assert [(text.count("  leak: "), re.findall("  leak: and (.*)", text)) for text in shown] == [(20, []), (21, ["1 more"])]
     texts = {(one["accusation"], one["text"].split(" ", 1)[1]) for one in records(told("-j", "-e", "none", sin="cm-event", how="worse")) if "accusation" in one}
@@ -313,7 +313,7 @@ def test_no_server_of_many_clients_is_guilty(stage: str, tmp_path: Path) -> None
 
 
 def test_a_channel_whose_older_cq_ends_first() -> None:
-    """The place of one that has ended is taken by the next."""
+    """The next program takes the place of one that has ended."""
     assert simulate([[TRACE, "build/tests/tracer/harmless", "channel"]], within_s=20).statuses == [0]
 
 

@@ -30,7 +30,7 @@ NAMED = re.compile(r"[\w./-]+(?= \(\w+\): |: )")  # a line that says whose it is
 
 
 def rounded(figure: re.Match[str]) -> str:
-    """To two digits."""
+    """Rounds a figure to two digits."""
     value = float(f"{float(figure[0]):.2g}")
     return f"{value:.9f}".rstrip("0").rstrip(".")
 
@@ -76,7 +76,7 @@ def as_due(lines: list[str], due: list[str]) -> list[str]:
 
 
 def common(one: list[str], other: list[str]) -> list[str]:
-    """The lines of both, and ... where they differ."""
+    """Returns the lines of both, and ... where they differ."""
     found, at = list[str](), (0, 0)
     for i, j, n in difflib.SequenceMatcher(None, one, other, autojunk=False).get_matching_blocks():
         found += ["..."] * (at != (i, j) and found[-1:] != ["..."]) + one[i : i + n]
@@ -85,7 +85,7 @@ def common(one: list[str], other: list[str]) -> list[str]:
 
 
 def merged(runs: list[list[str]]) -> list[str]:
-    """With # for each number that differs, and ... where lines do."""
+    """One text for several runs, with # for each number that differs, and ... where lines do."""
     shapes = [[NUMBER.sub("#", line) for line in run] for run in runs]
     at, lines = [0] * len(runs), list[str]()
     for shape in functools.reduce(common, shapes):
@@ -119,7 +119,7 @@ def shown(before: str, command: str, lines: list[str]) -> str:
 
 
 def test_each_option_has_a_command() -> None:
-    """Each line of a --help that names one: of some program that has this line. Products of tools/ have rows of their own."""
+    """Each line of a --help that names an option is that of some program that has this line. Products of tools/ have rows of their own."""
     every = [part for file in FILES for part in parts(file) if part[1]]
     words = [part.split() for _, command, _ in every for part in re.split(" -- | ::: ", command.replace("\n", " "))]
     used = dict[tuple[str, str], bool]()

@@ -39,7 +39,7 @@ class Wait:
     options: str
     said: str = ""  # the only text that it prints; empty: it prints nothing
     sides: str = "server client"
-    status: int = 1  # a client's; a server's is 0
+    status: int = 1  # a client's exit status; a server's is 0
     least_s: float = 0  # seconds until it disconnects, or until its last call
     most_s: float = 1e9
     asked: dict[str, int] = field(default_factory=dict)  # the number of keepalives
@@ -47,7 +47,7 @@ class Wait:
 
 
 def rows(waits: list[Wait]) -> pytest.MarkDecorator:
-    """Each over its transports."""
+    """Each wait over its transports."""
     return pytest.mark.parametrize(
         "wait, stage, side, transport",
         [
@@ -76,12 +76,12 @@ def calls(run: Run, number: int) -> list[tuple[float, int, str]]:
 
 
 def said_by(run: Run, stage: Stage, side: str) -> list[str]:
-    """Returns its output without the greeting."""
+    """Returns the output of a program without the greeting."""
     return [line for line in re.findall(rf"^{stage}/{side}: (.*)$", run.err, re.MULTILINE) if not line.startswith("listening on ")]
 
 
 def judge(wait: Wait, run: Run, stage: Stage, side: str) -> None:
-    """Checks everything but its time."""
+    """Checks everything of a run but its time."""
     number = int(side == "client")
     assert run.exit not in {*OF_ITS_OWN} - {LEFT} and f"of program {number}" not in run.left, run.why()
     assert run.statuses[number] == (wait.status if number else 0), run.why()
@@ -124,13 +124,13 @@ def test_silence(wait: Wait, stage: Stage, side: str, transport: str) -> None:
     assert wait.least_s <= ended_s <= wait.most_s, ended_s
     if wait.asked:
         asked = sum(name == "ibv_post_send" and s > 0.5 for s, _, name in made)
-        # One that comes early is within the period in which the last message came.
+        # A keepalive that comes early is within the period in which the last message came.
         assert asked in (wait.asked[transport], wait.asked[transport] + bool(wait.asked[transport])), asked
 
 
 @rows([Wait("loses its host", ASLEEP, "--silent-after 3 --timeout 90", "-q --timeout 80 --keepalive 1", sides="server", transports="iWARP")])
 def test_how_long_an_answer_to_a_keepalive_may_take(wait: Wait, stage: Stage, side: str, transport: str) -> None:
-    """After four seconds (three of silence, and one in which a message came) it is sent, and may take 20 s."""
+    """After four seconds (three of silence, and one in which a message came) the keepalive is sent, and its answer may take 20 s."""
     run = simulate(programs(wait, stage, side), *TRANSPORTS[transport], "--trace", "--fail", "1:ibv_post_send:3:SILENCE")
     (said,) = said_by(run, stage, side)
     ended_s = max(s for s, _, name in calls(run, 0) if name == "rdma_disconnect")
@@ -146,7 +146,7 @@ def test_a_keepalive_needs_no_right(wait: Wait, stage: Stage, side: str, transpo
 # ---- Something happens as a keepalive is sent --------------------------------------------------------------
 
 SILENT = "--silent-after 3 --timeout 40"
-STRUCK = {  # by option --fail: what it says then, and the status of a client and of a server
+STRUCK = {  # the option --fail: what a program says then, and the status of a client and of a server
     "": ("ibv_post_send: ", 1, 1),
     ":RETRY_EXC_ERR": ("completion of the keepalive with wr_id 0x4000000000000000", 1, 0),
     ":REM_OP_ERR": ("--keepalive 0", 1, 0),
@@ -154,7 +154,7 @@ STRUCK = {  # by option --fail: what it says then, and the status of a client an
     ":PORT_ERR": ("port 1: its link is down (IBV_EVENT_PORT_ERR)", 1, 0),
     ":DEVICE_FATAL": ("the device has failed or is being removed (IBV_EVENT_DEVICE_FATAL)", 1, 1),
     ":GID_CHANGE": (" said nothing for 32 s, after 3 messages", 1, 0),
-    ":REMOVAL": ("DEVICE", 1, 1),  # _FATAL or _REMOVAL, whichever it hears first
+    ":REMOVAL": ("DEVICE", 1, 1),  # this side sees _FATAL or _REMOVAL, whichever it hears first
 }  # fmt: skip
 GO_ON = (":PORT_ERR", ":GID_CHANGE")
 GENERAL = (":RETRY_EXC_ERR", ":REM_OP_ERR")  # a general error to soft-iWARP's library, which has no status for them
@@ -199,7 +199,7 @@ def test_it_leaves_at_once_when_it_is_told_again(wait: Wait, stage: Stage, side:
 
 @rows([Wait("is told to stop", f"{BLIND} {WATCHES}", "--silent-after 20 --timeout 60", STAYS, sides="server", transports="RoCE")])
 def test_it_does_not_wait_for_a_client_that_stays(wait: Wait, stage: Stage, side: str, transport: str) -> None:
-    """When the last answer is on its way."""
+    """The server ends when the last answer is on its way."""
     both = programs(wait, stage, side)
     last = max(call for s, call, _ in calls(simulate(both, "--trace"), 0) if s < 1)
     assert leaves_s(simulate(both, "--trace", "--fail", f"0:{last}:SIGTERM"), 0) < 11
@@ -236,7 +236,7 @@ FAILS = [  # the server, and the call that fails for its first client
 
 @pytest.mark.parametrize("program, options, call", FAILS)
 def test_memory_is_there_for_the_next(program: str, options: str, call: str) -> None:
-    """Each client needs most of it. Then one fails, at a call of the server, and three are served."""
+    """Each client needs most of the memory. Then one fails, at a call of the server, and three are served."""
     client = program.replace("server", "client")
     size = "-b 4 -s 64" if "blast" in program else "-s 200"
     both = [f"{program} -q -a {ADDRESS} -n 4 {options}".split(), f"{client} -q -v -a {ADDRESS} -c 5 {size}".split()]

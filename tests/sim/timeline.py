@@ -19,12 +19,12 @@ LINE = re.compile(r"^\[ *[\d.]+ us\] \d+\.\d+ ", re.MULTILINE)
 CALL = re.compile(r"^\[ *(\d+)\.(\d{3}) us\] (\d+)\.(\d+) +(\d+) (= .*|\w+)(?:\(.*\))?$", re.MULTILINE)
 COLUMNS = (23, 3, 31, 101, 5, 7, 11, 19)  # ticks a second of /proc/stat: tools/verbs-sim/calls/libc_proc.c
 PROCESSORS = 2
-GAP_US = 1  # between two messages
+GAP_US = 1  # microseconds between two messages
 IN_BUCKET = 0.008  # "the percentiles within 0.8 %"
 
 
 def kinds_of(text: str) -> set[str]:
-    """By which an event is found: also all calls together, those of rdma_cm, and what a call has found by its first words."""
+    """The names by which an event is found: also all calls together, those of rdma_cm, and what a call has found by its first words."""
     return {text, text.partition(",")[0], "= " if text.startswith("= ") else "call", *re.findall(r"^rdma_|^= \S+", text)}
 
 
@@ -36,7 +36,7 @@ class Timeline:
     """The work of the program's thread that took the completions: calls, and their results after `= `."""
 
     def __init__(self, trace: str, program: int) -> None:
-        """From what --trace has printed."""
+        """Reads what --trace has printed."""
         threads: dict[str, list[tuple[int, str, int]]] = {}
         for us, ns, number, thread, call, text in CALL.findall(trace):
             if int(number) == program:
@@ -57,40 +57,40 @@ class Timeline:
         return at[bisect_left(at, window[0]) : bisect_left(at, window[1])]
 
     def last(self, kind: str, before: int) -> int:
-        """The last one before this event; 0: there is none."""
+        """The last event of a kind before this event; 0: there is none."""
         at = self.at.get(kind, [])
         number = bisect_left(at, before)
         return at[number - 1] if number else 0
 
     def next(self, kind: str, behind: int) -> int:
-        """The next one; the end of the program: there is none."""
+        """The next event of a kind; the end of the program: there is none."""
         at = self.at.get(kind, [])
         number = bisect_left(at, behind)
         return at[number] if number < len(at) else len(self)
 
     def numbers(self, event: int) -> list[int]:
-        """In its text."""
+        """The numbers in the event's text."""
         return [*map(int, re.findall(r"\d+", self.events[event][1]))]
 
     def call_at(self, ns: int) -> int:
-        """The number of its first call from this time on."""
+        """The number of the program's first call from this time on."""
         return next(call for at, text, call in self.events if at >= ns and not text.startswith("="))
 
     def reading(self, behind: int) -> int:
-        """The next one of the clock, or this one."""
+        """The next event of the clock, or this one."""
         return self.numbers(self.next("= clock", behind))[0]
 
     def clock(self, window: Window) -> list[int]:
-        """The readings of the clock there."""
+        """The readings of the clock at an event."""
         return [self.numbers(event)[0] for event in self.where("= clock", window)]
 
     def ends(self, kinds: Mapping[str, int]) -> list[int]:
-        """For each message the event that ended it, if so many completions of each kind make one."""
+        """The events that ended the messages, if so many completions of each kind make one."""
         found = [self.at.get(f"= completion {kind}, status 0", [])[n - 1 :: n] for kind, n in kinds.items()]
         return [max(each) for each in zip(*found)]
 
     def batches(self, kind: str) -> list[int]:
-        """For each poll that found some, the last that it found, of this kind."""
+        """The last completion of this kind that each poll found, if it found some."""
         kind = f"= completion {kind}, status 0"
         return [i for i in self.at.get(kind, []) if self.next("ibv_poll_cq", i) <= self.next(kind, i + 1)]
 
@@ -125,8 +125,8 @@ class Expected:
     warm_up: int
     start: Window = (0, 0)
     end: Window = (0, 0)
-    round_trips: list[int] | None = None  # ns; None: one after the other, but not known
-    looked: int | None = 0  # until this event it has looked at the CQ; 0: until the measured part ended; None: not known
+    round_trips: list[int] | None = None  # nanoseconds of each round trip; None: one after the other, but not known
+    looked: int | None = 0  # the event until which it has looked at the CQ; 0: until the measured part ended; None: not known
     sleep: str = "poll"  # a call that is one for a completion
     credits: str = ""  # the events that are messages of credits, in a stream that has them
 
@@ -144,12 +144,12 @@ class Expected:
         yield from self.of_round_trips(result)
 
     def of_nothing(self, result: Result) -> Iterator[str]:
-        """It ended in its warm-up."""
+        """Checks a run that ended in its warm-up."""
         if result["count"] or result["round_trip_us"]:
             yield f"count is {result['count']}, though it ended in its warm-up"
 
     def of_time(self, result: Result) -> Iterator[str]:
-        """From before the first measured message to after the last."""
+        """The time is from before the first measured message to after the last."""
         began, ended = (self.timeline.clock(window) for window in (self.start, self.end))
         if result["seconds"] not in {round((b - a) / 1e9, 9) for a in began for b in ended}:
             yield f"seconds is {result['seconds']}: none of {began} to one of {ended}"
@@ -180,7 +180,7 @@ class Expected:
                 yield f"cq.empty_wake_ups is {result['cq']['empty_wake_ups']}: not in {self.timeline.in_vain(sleeps)}"
 
     def of_machine(self, result: Result) -> Iterator[str]:
-        """By the columns of /proc/stat, read outside of the measured part, and the clock behind it."""
+        """The figures are those of the columns of /proc/stat, read outside of the measured part, and the clock behind it."""
         first, last = self.anchors("= /proc/stat")
         then, now = ([self.timeline.events[i][0] * column // 10**9 for column in COLUMNS] for i in (first, last))
         user, nice, system, idle, iowait, irq, softirq, steal = (b - a for a, b in zip(then, now))
@@ -192,7 +192,7 @@ class Expected:
         yield from differs(result, "machine_cpu", "busy_seconds", round(max(busy_us, 0) / 1e6, 6))
 
     def of_round_trips(self, result: Result) -> Iterator[str]:
-        """Exact, but for the percentiles."""
+        """The figures are exact, but for the percentiles."""
         got = result["round_trip_us"]
         if not self.round_trips:
             if self.round_trips is not None and got:
@@ -212,7 +212,7 @@ class Expected:
                 yield f"{name} is {got[name]}, not {wanted}"
 
     def of_gaps(self, result: Result) -> Iterator[str]:
-        """Between two messages there is next to no time."""
+        """Between two messages next to no time passes."""
         mean_us = result["round_trip_us"]["mean"]
         rest_us = result["seconds"] * 1e6 - mean_us * self.count
         least_us = -1 if self.warm_up else -mean_us  # at the agent the very first message may have none
@@ -221,6 +221,6 @@ class Expected:
 
 
 def differs(result: Result, group: str, name: str, wanted: float) -> Iterator[str]:
-    """One figure of a group."""
+    """Says how one figure of a group differs."""
     if result[group][name] != wanted:
         yield f"{group}.{name} is {result[group][name]}, not {wanted}"

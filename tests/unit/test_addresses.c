@@ -64,7 +64,7 @@ UNIT_TEST(an_address_that_is_none_has_text)
 	struct sockaddr_storage address;
 	char text[OUR_ADDRESS_TEXT];
 
-	memset(&address, 0, sizeof(address)); /* AF_UNSPEC: what an id has before it is bound */
+	memset(&address, 0, sizeof(address)); /* AF_UNSPEC is what an id has before it is bound */
 	ck_assert_str_eq(our_address_text((const struct sockaddr *)&address, text), "(no address)");
 }
 
@@ -80,7 +80,7 @@ static const struct {
 	const char *address;
 	bool is_local;
 } places[] = {
-	{ "127.0.0.1", true }, { "192.0.2.1", false }, /* for documentation: on no machine */
+	{ "127.0.0.1", true }, { "192.0.2.1", false }, /* no machine has such an address */
 };
 
 UNIT_TESTS(an_address_of_this_machine_is_local, UNIT_LENGTH(places))
@@ -113,7 +113,7 @@ int bind(int fd, const struct sockaddr *address, socklen_t length)
 		return real.call ? real.call(fd, address, length) : -1;
 	ck_assert_int_eq(inet_pton(AF_INET6, only, &its), 1);
 	ck_assert_uint_eq(length, sizeof(*in6));
-	ck_assert_uint_eq(in6->sin6_port, 0); /* any port: the server's is used */
+	ck_assert_uint_eq(in6->sin6_port, 0); /* 0 is any port: the server's is used */
 	if (memcmp(&in6->sin6_addr, &its, sizeof(its)) != 0)
 		errno = EADDRNOTAVAIL;
 	else if (!IN6_IS_ADDR_LINKLOCAL(&its) || in6->sin6_scope_id == SCOPE)

@@ -108,7 +108,7 @@ static const struct groups {
 	{ "0::/a/b\n", { { "/a/b/memory.max", "8192\n" }, { "/a/memory.max", "4096\n" } }, 4096 },
 	{ "0::/a/b\n", { { "/a/b/memory.max", "4096\n" }, { "/a/memory.max", "8192\n" } }, 4096 },
 	{ "0::/a/b\n", { { "/a/c/memory.max", "4096\n" }, { "/b/memory.max", "4096\n" } }, 0 },
-	{ "0::/docker/1f\n", { { "/memory.max", "65536\n" } }, 65536 }, /* the host's path */
+	{ "0::/docker/1f\n", { { "/memory.max", "65536\n" } }, 65536 }, /* the path is the host's */
 	{ "0::/a:b\n", { { "/a:b/memory.max", "65536\n" } }, 65536 },
 	{ "0::/a\n", { { "/a/memory.max", "18446744073709551615\n" } }, 0 },
 	/* Version 1: no limit is the largest number of whole pages. */
@@ -179,7 +179,7 @@ UNIT_TEST(or_what_may_be_locked_if_that_is_less)
 
 static const struct {
 	int error;
-	bool own; /* it counts as a failure of the server */
+	bool own; /* the refusal counts as a failure of the server */
 } ends[] = {
 	{ 0, false },
 	{ ECONNRESET, false },

@@ -50,7 +50,7 @@ static void keep_error(void *context, const struct our_error *error)
 	*(int *)context = error->error;
 }
 
-/* One byte more than fits, and a length that a uint8_t would cut to nothing. */
+/* Data of one byte more than fits, and of a length that a uint8_t would cut to nothing. */
 UNIT_TESTS(private_data_that_do_not_fit_are_refused, 2)
 {
 	static const size_t lengths[] = { 57, 256 };
@@ -70,33 +70,33 @@ static const struct received {
 	uint8_t instead, version, whole; /* the length that it tells */
 	bool taken;
 } received[] = {
-	{ 32, 7, 5, 1, 32, true }, /* in the form that this suite sends */
-	{ 56, 7, 5, 1, 32, true }, /* with RoCE's padding */
-	{ 16, 7, 5, 1, 32, true }, /* without buffers, */
-	{ 24, 7, 5, 1, 32, true }, /* without the extension */
+	{ 32, 7, 5, 1, 32, true }, /* data in the form that this suite sends */
+	{ 56, 7, 5, 1, 32, true }, /* data with RoCE's padding */
+	{ 16, 7, 5, 1, 32, true }, /* data without buffers, */
+	{ 24, 7, 5, 1, 32, true }, /* data without the extension */
 	{ 0, 7, 5, 1, 32, false },
 	{ 15, 7, 5, 1, 32, false },
 	{ 17, 7, 5, 1, 32, true },
 	{ 23, 7, 5, 1, 32, true },
 	{ 23, 22, 1, 1, 32, false },
 	{ 25, 7, 5, 1, 32, false },  /* a byte of an extension */
-	{ 20, 7, 5, 1, 32, true },   /* padding: zeros, any number */
+	{ 20, 7, 5, 1, 32, true },   /* padding may be any number of zeros */
 	{ 20, 17, 1, 1, 32, false }, /* half a number of buffers */
 	{ 28, 7, 5, 1, 32, false },  /* a part of an extension */
 	{ 31, 7, 5, 1, 32, false },
-	{ 32, 24, 'X', 1, 32, false }, /* magic, */
+	{ 32, 24, 'X', 1, 32, false }, /* another magic, */
 	{ 32, 27, 0x32, 1, 32, false },
-	{ 32, 7, 5, 0, 32, false },  /* version, */
-	{ 32, 7, 5, 1, 33, false },  /* length */
+	{ 32, 7, 5, 0, 32, false },  /* another version, */
+	{ 32, 7, 5, 1, 33, false },  /* another length */
 	{ 56, 40, 1, 1, 32, false }, /* padding that is not zero */
 	/* A higher version has more fields after those that are known here, and after them only zeros. */
 	{ 32, 7, 5, 2, 32, true },
 	{ 56, 39, 1, 2, 40, true },
 	{ 56, 55, 1, 255, 56, true },
-	{ 56, 40, 1, 2, 40, false }, /* after its end */
+	{ 56, 40, 1, 2, 40, false }, /* this byte is after the extension's end */
 	{ 56, 39, 1, 1, 40, false },
 	{ 56, 33, 1, 2, 31, false },
-	{ 56, 39, 1, 2, 57, false }, /* too short */
+	{ 56, 39, 1, 2, 57, false }, /* the data are too short */
 };
 
 UNIT_TESTS(strangers_are_told_from_friends, UNIT_LENGTH(received))
@@ -136,7 +136,7 @@ static const struct asked {
 	{ { 5, UINT64_MAX, 1, true }, ERANGE, OUR_REFUSED_SIZE, LIMIT_SIZE },
 	{ { 5, 64, 0, true }, ERANGE, OUR_REFUSED_BUFFERS, LIMIT_BUFFERS },
 	{ { 5, 64, LIMIT_BUFFERS + 1, true }, ERANGE, OUR_REFUSED_BUFFERS, LIMIT_BUFFERS },
-	/* more than 32 bits can count */
+	/* this is more than 32 bits can count */
 	{ { 5, 64, (1ull << 32) + 1, true }, ERANGE, OUR_REFUSED_BUFFERS, LIMIT_BUFFERS },
 };
 

@@ -56,13 +56,13 @@ static void start(enum our_role role)
 	control->verbs = unit_verbs();
 	one.has_channel = true;
 	one.idle = idle;
-	one.idle_ns = 0; /* due at any time */
+	one.idle_ns = 0; /* `idle` is due at any time */
 }
 
 /* ---- What is offered ---- */
 
 static const struct {
-	uint8_t depth, respond, initiate; /* wanted; what the device can do */
+	uint8_t depth, respond, initiate; /* the depth that is wanted; the limits of the device */
 	uint8_t responder_resources, initiator_depth;
 } depths[] = {
 	{ 0, 16, 16, 1, 1 },
@@ -160,7 +160,7 @@ UNIT_TEST(a_program_that_polls_looks_at_the_cm_by_time)
 		ck_assert_int_eq(our_keep_polling(control), 0);
 	ck_assert_uint_eq(looks, 1);
 	ck_assert_uint_eq(idles, 100);
-	ck_assert_int_eq(our_keep_waiting(control), 0); /* it has slept, perhaps until an event */
+	ck_assert_int_eq(our_keep_waiting(control), 0); /* the wait slept, perhaps until an event */
 	ck_assert_uint_eq(looks, 2);
 }
 
@@ -247,7 +247,7 @@ UNIT_TEST(an_agent_is_established_once)
 	ck_assert_uint_eq(established, 1);
 }
 
-/* Holds whether or not this machine can create an id. */
+/* This holds whether or not this machine can create an id. */
 UNIT_TEST(a_new_id_knows_nothing_of_the_last_one)
 {
 	start(OUR_CLIENT);
@@ -321,7 +321,7 @@ UNIT_TEST(a_stop_that_was_cleared_can_be_requested_again)
 	our_destroy_stop(stop);
 }
 
-/* One that is about to write waits here until its request has been cleared; NULL: it does not wait. */
+/* A handler that is about to write waits here until its request is cleared; NULL: it does not wait. */
 static const struct our_stop *cleared_first;
 
 /* Takes the place of the library's eventfd_write(3) in this program. */

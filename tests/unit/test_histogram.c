@@ -40,7 +40,7 @@ static uint64_t small(int i)
 static uint64_t every_magnitude(int i)
 {
 	(void)i;
-	return next_random() >> (24 + next_random() % 40); /* below 2^40 */
+	return next_random() >> (24 + next_random() % 40); /* all values are below 2^40 */
 }
 
 static uint64_t long_tail(int i)
@@ -91,7 +91,7 @@ static uint64_t (*const distributions[])(int) = {
 
 static const int lengths[] = { 1, 2, 3, 9, 10, 99, 100, 101, 999, 1000, 1001, 10000, MAX_VALUES };
 
-/* In thousandths, so that exact percentiles need no fractions. */
+/* Percentiles in thousandths, so that exact ones need no fractions. */
 static const unsigned int permilles[] = { 0,   1,   10,  250, 290, 500, 550,
 					  750, 900, 950, 990, 995, 999, 1000 };
 
@@ -117,7 +117,7 @@ static void fill(int distribution, int length)
 
 static uint64_t exact_percentile(int length, unsigned int permille)
 {
-	uint64_t rank = ((uint64_t)length * permille + 999) / 1000; /* values up to it */
+	uint64_t rank = ((uint64_t)length * permille + 999) / 1000; /* the values up to this one */
 
 	return values[rank ? rank - 1 : 0];
 }

@@ -91,7 +91,7 @@ UNIT_TEST(no_control_character_is_written_as_it_is)
 		every[i] = (char)((i + 1) % sizeof(every));
 	open_memory();
 	our_json_string(&json, "value", every);
-	our_json_integer(&json, every, 7); /* also in a name */
+	our_json_integer(&json, every, 7); /* every byte may be in a name, too */
 	json_object_put(close_and_parse());
 	for (i = 0; i < length; i++)
 		ck_assert_msg((unsigned char)text[i] >= 0x20, "byte %zu is 0x%02x", i, text[i]);
@@ -103,7 +103,7 @@ UNIT_TESTS(strings_come_back, UNIT_LENGTH(strings))
 
 	open_memory();
 	our_json_string(&json, "value", strings[_i]);
-	our_json_integer(&json, strings[_i], 7); /* also in a name */
+	our_json_integer(&json, strings[_i], 7); /* each string may be in a name, too */
 	object = close_and_parse();
 	value = member(object, "value");
 	ck_assert(json_object_is_type(value, json_type_string));

@@ -32,7 +32,7 @@ static int step(void *context, struct our_told *told)
 	told->reached_ns = 40 * US;
 	told->spun_ns = 20 * US;
 	if (++steps <= slow_steps) {
-		now += 1000 * US; /* both CPUs work */
+		now += 1000 * US; /* in this time both CPUs work */
 		return 0;
 	}
 	now += 100 * US;

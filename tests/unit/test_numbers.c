@@ -19,7 +19,7 @@ static const struct {
 	{ "0", false, 0, UINT64_MAX, 0 },
 	{ "1", false, 1, 1, 1 },
 	{ "7", false, 1, 7, 7 },
-	{ "010", false, 0, 100, 10 }, /* decimal, never octal */
+	{ "010", false, 0, 100, 10 }, /* numbers are decimal, never octal */
 	{ "0000000000000000000000000000007", false, 0, 100, 7 },
 	{ "18446744073709551615", false, 0, UINT64_MAX, UINT64_MAX },
 	{ "18446744073709551615", true, 0, UINT64_MAX, UINT64_MAX },
@@ -80,8 +80,8 @@ static const struct {
 	{ "18446744073709551616", false, 0, UINT64_MAX, ERANGE },
 	{ "99999999999999999999999999", false, 0, UINT64_MAX, ERANGE },
 	{ "99999999999999999999999999k", true, 0, UINT64_MAX, ERANGE },
-	{ "17179869184g", true, 0, UINT64_MAX, ERANGE }, /* 2^64: 0, if it wrapped */
-	{ "17179869185g", true, 0, UINT64_MAX, ERANGE }, /* 2^64 + 2^30, likewise */
+	{ "17179869184g", true, 0, UINT64_MAX, ERANGE }, /* 2^64 would be 0, if it wrapped */
+	{ "17179869185g", true, 0, UINT64_MAX, ERANGE }, /* 2^64 + 2^30 would wrap, too */
 	{ "18014398509481984k", true, 0, UINT64_MAX, ERANGE },
 	{ "17592186044416m", true, 0, UINT64_MAX, ERANGE },
 };

@@ -15,7 +15,7 @@
 #include "tests/unit/unit.h"
 
 #define LINE      "a line of thirty-two characters\n"
-#define LINES     40000 /* more than the program keeps and a pipe holds */
+#define LINES     40000 /* this is more than the program keeps and a pipe holds */
 #define KEPT      ((int)OUR_OUTPUT_LIMIT / 32)
 #define PIPE_SIZE 65536
 

@@ -91,7 +91,7 @@ UNIT_TEST(receives_that_nobody_was_handed_are_posted_again)
 	ck_assert_uint_eq(unit_received, 1 << 0 | 1 << 2 | 1 << 4);
 	our_remove_from_device(&ending.head);
 	ck_assert_uint_eq(unit_received, 1 << 0 | 1 << 2 | 1 << 4 | 1 << 5 | 1 << 7);
-	ck_assert_uint_eq(unit_n_received, 5); /* each once */
+	ck_assert_uint_eq(unit_n_received, 5); /* each message arrives once */
 }
 
 UNIT_TEST(completions_of_others_are_handed_out_later_and_in_order)
@@ -144,7 +144,7 @@ UNIT_TEST(the_backlog_keeps_its_order_however_often_it_is_filled)
 	}
 }
 
-/* One is at hand, others wait in the backlog, the rest is in the CQ; the other one's is not ours. */
+/* One is at hand, others wait in the backlog, the rest is in the CQ; the other keepalive is not ours. */
 UNIT_TEST(a_keepalive_is_found_among_the_completions_of_all)
 {
 	const struct ibv_wc keepalive = { .wr_id = OUR_WR_ID_KEEPALIVE, .qp_num = ENDS };
@@ -183,7 +183,7 @@ UNIT_TEST(a_connection_with_a_cq_of_its_own_gives_back_its_receives_too)
 	ending.head.cq = &cq;
 	ending.batch.wc[0] = receive_of(ENDS, 1, IBV_WC_SUCCESS);
 	ending.batch.wc[1] = receive_of(ENDS, 7, IBV_WC_SUCCESS);
-	ending.batch.next = 1; /* the first one is its user's */
+	ending.batch.next = 1; /* the first completion is its user's */
 	ending.batch.polled = 2;
 	unit_found = found;
 	unit_n_found = 1;
@@ -231,8 +231,8 @@ UNIT_TEST(a_queue_that_could_not_be_made_leaves_nothing)
 
 enum {
 	ALONE,         /* a connection with queues of its own, */
-	OTHER_SEND_CQ, /* with a CQ of the program's for its sends, */
-	OTHER_SRQ,     /* with an SRQ of the program's, */
+	OTHER_SEND_CQ, /* a connection with a CQ of the program's for its sends, */
+	OTHER_SRQ,     /* a connection with an SRQ of the program's, */
 	OF_WHOLE,      /* it shares CQ and SRQ of a device */
 	OF_PART,       /* it belongs to a part that has the SRQ */
 	OF_EARLY_PART, /* it belongs to a part made before the SRQ */
@@ -249,7 +249,7 @@ static const struct {
 	enum ibv_event_type type;
 	struct ibv_cq *cq;
 	struct ibv_srq *srq;
-	unsigned int ended; /* bits */
+	unsigned int ended; /* bits of the connections that end */
 } events[] = {
 	{ IBV_EVENT_CQ_ERR, &nobodys_cq, NULL, 0 },
 	{ IBV_EVENT_SRQ_ERR, NULL, &nobodys_srq, 0 },
@@ -288,7 +288,7 @@ UNIT_TESTS(an_event_ends_those_that_use_its_queue, UNIT_LENGTH(events))
 	ck_assert_int_eq(our_join_device(&config, whole, &part), 0);
 	shared_cq.cq_context = shared_srq.srq_context = whole;
 	parts_cq.cq_context = part;
-	nobodys_cq.cq_context = nobodys_srq.srq_context = &event; /* means nothing to us */
+	nobodys_cq.cq_context = nobodys_srq.srq_context = &event; /* this means nothing to us */
 	devices[OF_WHOLE] = whole;
 	devices[OF_PART] = part;
 	devices[OF_EARLY_PART] = early_part;

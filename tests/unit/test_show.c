@@ -25,8 +25,8 @@ static const struct {
 	{ "\xc2\x9b"
 	  "31m",
 	  5, "\\xc2\\x9b31m" },                       /* CSI of C1, in UTF-8 */
-	{ "\x9b\xff.", 3, "\\x9b\\xff." },            /* no UTF-8 */
-	{ "\xc0\x9b.", 3, "\\xc0\\x9b." },            /* an escape, overlong */
+	{ "\x9b\xff.", 3, "\\x9b\\xff." },            /* this is no UTF-8 */
+	{ "\xc0\x9b.", 3, "\\xc0\\x9b." },            /* this is an overlong escape */
 	{ "\xed\xa0\x80", 3, "\\xed\\xa0\\x80" },     /* half of a surrogate pair */
 	{ "\xe6\x9d", 2, "\\xe6\\x9d" },              /* a character that is cut short */
 	{ "\xe6\x9dZo\xc3\xab", 6, "\\xe6\\x9dZoë" }, /* a whole one after a cut one */
@@ -65,14 +65,14 @@ UNIT_TESTS(a_file_gets_every_byte, UNIT_LENGTH(lines))
 }
 
 static const struct {
-	uint32_t sequence; /* the slot's is 1 */
+	uint32_t sequence; /* the sequence of the slot is 1 */
 	uint16_t length;
-	uint8_t changed; /* after its mark was made, by so much */
+	uint8_t changed; /* this much was changed after the slot's mark was made */
 	int taken;
 } slots[] = {
 	{ 1, 0, 0, 0 },
 	{ 1, OUR_SLOT_TEXT, 0, OUR_SLOT_TEXT },
-	{ 1, OUR_SLOT_TEXT + 1, 0, -1 }, /* its sum is right, with the first byte of the mark */
+	{ 1, OUR_SLOT_TEXT + 1, 0, -1 }, /* the sum is right, with the first byte of the mark */
 	{ 1, OUR_SLOT_TEXT, 1, -1 },
 	{ 2, OUR_SLOT_TEXT, 0, -1 },
 };

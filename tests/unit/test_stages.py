@@ -15,7 +15,7 @@ NAMES = sorted(stages.facts())
 
 
 def said(name: str, role: str, option: str) -> str:
-    """On stdout."""
+    """The stdout of a program."""
     program = folders.TOP / folders.folder(name) / role
     return subprocess.run([program, option], check=True, capture_output=True, text=True, timeout=60).stdout
 

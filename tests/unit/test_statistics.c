@@ -18,7 +18,7 @@ static struct our_statistics statistics;
 UNIT_TEST(memory_is_bounded)
 {
 	ck_assert_uint_lt(sizeof(struct our_statistics), 64 * 1024);
-	ck_assert_uint_lt(sizeof(struct our_statistics), 20 * 1024); /* see the header */
+	ck_assert_uint_lt(sizeof(struct our_statistics), 20 * 1024); /* the header promises this */
 }
 
 static const struct {
@@ -78,7 +78,7 @@ static const struct {
 	uint64_t elapsed_ns, cpus, idle_us, busy_us;
 } intervals[] = {
 	{ 1000000000, 1, 0, 1000000 },
-	{ 4200000000, 2, 5960000, 2440000 }, /* mostly idle */
+	{ 4200000000, 2, 5960000, 2440000 }, /* the machine was mostly idle */
 	{ 1000000000, 4, 1000000, 3000000 },
 	{ 1000000000, 2, 2010000, 0 }, /* no CPU time at all, and one tick that had begun before */
 };
@@ -174,7 +174,7 @@ UNIT_TEST(progress_shows_round_trips)
 
 #define SECOND 1000000000ULL
 
-/* From the definition: message number n is due n / rate seconds after the start. */
+/* The rule of the definition: message number n is due n / rate seconds after the start. */
 static const struct {
 	uint64_t message, rate, after_ns;
 } dues[] = {
@@ -202,7 +202,7 @@ static const struct {
 	{ SECOND / 3, 3, 1 },
 	{ SECOND / 3 + 1, 3, 2 },
 	{ 999999999, 1000000000, 1000000000 },
-	{ 6 * 3600 * SECOND, 1000000, 21600000001 }, /* six hours */
+	{ 6 * 3600 * SECOND, 1000000, 21600000001 }, /* this is after six hours */
 	{ 3600 * SECOND, 1000000000, 3600000000001 },
 };
 
@@ -275,7 +275,7 @@ UNIT_TEST(a_streams_rate_is_the_one_since_it_was_last_shown)
 	our_statistics_add_stream(&statistics, &stream);
 	capture_start();
 	our_statistics_show_progress(&statistics, 2 * SECOND);
-	ck_assert_str_eq(captured_stderr(), ""); /* still in the warm-up */
+	ck_assert_str_eq(captured_stderr(), ""); /* the run is still in the warm-up */
 	statistics.started_ns = 3 * SECOND;
 	statistics.messages = 500;
 	our_statistics_show_progress(&statistics, 5 * SECOND);

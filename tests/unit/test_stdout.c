@@ -19,7 +19,7 @@
 #include "tests/unit/unit.h"
 
 #define PIPE_SIZE 4096
-#define SLEEPS    3 /* in poll(2): a signal has ended all but the last */
+#define SLEEPS    3 /* calls of poll(2) that sleep: a signal has ended all but the last */
 
 static const struct our_measured run = {
 	.stage = "stage",
@@ -70,7 +70,7 @@ static pid_t start(enum our_results_form form)
 		be_the_program(form);
 	ck_assert_int_eq(close(out[1]), 0);
 	ck_assert_int_eq(close(ready[1]), 0);
-	ck_assert_int_eq(read(ready[0], &byte, 1), 1); /* it was asked to stop */
+	ck_assert_int_eq(read(ready[0], &byte, 1), 1); /* the writer was asked to stop */
 	return pid;
 }
 

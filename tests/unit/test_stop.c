@@ -15,7 +15,7 @@
 #include "program/stop.h"
 #include "tests/unit/unit.h"
 
-#define PAIR_NS (OUR_NS_PER_S / 5) /* less than what separates two requests */
+#define PAIR_NS (OUR_NS_PER_S / 5) /* this is less than the time that separates two requests */
 
 #define LONG_S 1000 /* nothing here waits for it */
 
@@ -27,7 +27,7 @@ UNIT_TESTS(a_signal_asks_to_stop, UNIT_LENGTH(stopping))
 	ck_assert(!our_stop_requested(our_program_stop()));
 	ck_assert_int_eq(raise(stopping[_i]), 0);
 	ck_assert(our_stop_requested(our_program_stop()));
-	ck_assert_uint_ne(alarm(0), 0); /* for a call that blocks just after it */
+	ck_assert_uint_ne(alarm(0), 0); /* the alarm is for a call that blocks after it */
 }
 
 /* Fills the pipe, as if nobody had read it for a very long time. */
@@ -131,7 +131,7 @@ UNIT_TEST(a_second_signal_asks_to_leave)
 	ck_assert_int_eq(poll(&leave, 1, 0), 1);
 }
 
-/* In a process of its own: whether a pair of signals asked to leave; -1: they were far apart. */
+/* Tells, in a process of its own, if a pair of signals asked to leave; -1 if they were far apart. */
 static int leave_after_a_pair(void)
 {
 	uint64_t begun_ns = our_now_ns();

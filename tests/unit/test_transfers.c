@@ -39,10 +39,10 @@ static const struct {
 	int wait_returns, returns;
 	uint64_t waits_until_ns;
 } waits[] = {
-	{ UINT64_MAX, 100, ETIMEDOUT, EAGAIN, 100 }, /* the time has come */
+	{ UINT64_MAX, 100, ETIMEDOUT, EAGAIN, 100 }, /* the time has come for the wait to end */
 	{ 50, 100, ETIMEDOUT, ETIMEDOUT, 50 },       /* the peer has sent nothing for too long */
 	{ 100, 100, ETIMEDOUT, EAGAIN, 100 },
-	{ UINT64_MAX, 100, 0, 0, 100 }, /* a completion */
+	{ UINT64_MAX, 100, 0, 0, 100 }, /* a completion has come */
 	{ UINT64_MAX, 100, ECONNRESET, ECONNRESET, 100 },
 	{ 50, 100, EINTR, EINTR, 50 },
 };
@@ -202,7 +202,7 @@ UNIT_TEST(what_could_not_be_sent_is_the_peers_failure_on_iwarp)
 	control->role = OUR_CLIENT;
 	capture_start();
 	ck_assert_int_eq(our_judge_end(&run, EPIPE, 5), ECONNABORTED);
-	ck_assert_str_eq(captured_stderr(), ""); /* it was reported where it happened */
+	ck_assert_str_eq(captured_stderr(), ""); /* the failure was reported where it happened */
 }
 
 static const struct {
@@ -270,7 +270,7 @@ UNIT_TEST(a_rejection_ends_a_connection_that_is_established)
 static const struct {
 	enum rdma_cm_event_type event;
 	uint8_t respond, initiate, responder_resources, initiator_depth;
-	uint8_t wanted; /* 0: the default */
+	uint8_t wanted; /* the depth that is asked for; 0: the default */
 } depths[] = {
 	{ RDMA_CM_EVENT_CONNECT_REQUEST, 1, 0, 1, 0, 0 },
 	{ RDMA_CM_EVENT_CONNECT_REQUEST, 0, 1, 0, 1, 0 },
@@ -400,7 +400,7 @@ UNIT_TESTS(a_keepalive_is_found_and_the_others_are_kept, UNIT_LENGTH(keepalives)
 	ck_assert(asking.keepalive.under_way == !!found_in[_i]);
 	for (i = 0; i < keepalives[_i].n_left; i++) {
 		left = keepalives[_i].left[i];
-		if (left == OUR_WR_ID_KEEPALIVE) /* it has failed, and was told */
+		if (left == OUR_WR_ID_KEEPALIVE) /* the keepalive has failed, and was told */
 			continue;
 		ck_assert_int_gt(our_poll_cq(&asking.head), 0); /* a wait finds what is at hand */
 		ck_assert_int_eq(our_take_next_wc(&asking.head, &wc), 0);

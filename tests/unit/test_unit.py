@@ -32,7 +32,7 @@ def failures(tap: str, status: int) -> list[str]:
 
 @pytest.mark.parametrize("file", FILES)
 def test_in_c(file: str, tmp_path: Path) -> None:
-    """All of a file."""
+    """All tests of a file pass."""
     tap, skipped = tmp_path / "tap", tmp_path / "skipped"
     settings = {"CK_RUN_CASE": file, "CK_TAP_LOG_FILE_NAME": str(tap), "TESTS_SKIPPED": str(skipped)}
     done = subprocess.run(

@@ -13,7 +13,7 @@
 static const struct our_config quiet = { .timeout_s = 0 };
 
 #define LATE_NS UINT64_C(100000000)
-#define LATE    6 /* more than half of eleven */
+#define LATE    6 /* this is more than half of eleven */
 
 static int late_wake_ups;
 

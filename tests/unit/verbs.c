@@ -78,7 +78,7 @@ int ibv_query_device(struct ibv_context *verbs, struct ibv_device_attr *limits)
 {
 	(void)verbs;
 	*limits = unit_limits;
-	return unit_limits.max_cq ? 0 : EIO; /* a device that does not answer */
+	return unit_limits.max_cq ? 0 : EIO; /* this device does not answer */
 }
 
 const struct ibv_async_event *unit_event;

@@ -46,7 +46,7 @@ def loops_of(code: list[tuple[int, str]]) -> list[list[str]]:
     [("wait_right", "wait_right.c", True), ("wait_broken", "wait_broken.c", False), ("wait_asleep", "wait_broken.c", True)],
 )
 def test_a_loop_looks_at_memory(compiler: str, function: str, source: str, looks: bool, tmp_path: Path) -> None:
-    """In one loop, or in none."""
+    """The function looks at memory in one loop, or in none."""
     if not shutil.which(compiler):
         pytest.skip(f"{compiler} is not installed")
     built = tmp_path / "loops.o"
@@ -60,7 +60,7 @@ def test_a_loop_looks_at_memory(compiler: str, function: str, source: str, looks
 
 # ---- Orders -----------------------------------------------------------------------------------------------
 
-# Not inlined, so that each function has its instructions to itself.
+# The functions are not inlined, so that each function has its instructions to itself.
 COMPILE = "aarch64-linux-gnu-gcc -std=c11 -D_GNU_SOURCE -O1 -fno-inline -idirafter /usr/include -S -o -".split()
 
 # The barriers that each function needs, by the Arm manual (ARM DDI 0487, "Memory ordering"): dmb, for loads (ld) or stores (st), and in the
@@ -76,13 +76,13 @@ NEEDED = {
         ("look", "ldar"): 1,
     },
     "beyond/talk-rdma-0/slot.c": {
-        ("our_look", "dmb oshld"): 1,  # functions of slot.h
+        ("our_look", "dmb oshld"): 1,  # these are functions of slot.h
         ("our_note_seen", "dmb oshld"): 1,
     },
 }
-# The files with barriers of a file, besides the file itself.
+# The files with the barriers of a file, besides the file itself.
 HEADERS = {"beyond/talk-rdma-0/slot.c": ["beyond/talk-rdma-0/slot.h"]}
-# Barriers left out, or relaxed.
+# These barriers are left out, or relaxed.
 ORDERS = {r"our_(from|to)_device_barrier\(\)": "(void)0", "__ATOMIC_(ACQUIRE|RELEASE)": "__ATOMIC_RELAXED"}
 
 
@@ -111,7 +111,7 @@ def test_each_order_has_its_instruction(source: str) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("source", NEEDED)
 def test_an_order_that_is_left_out_is_missed(source: str, tmp_path: Path) -> None:
-    """Each in turn."""
+    """Each order is left out in turn."""
     places = [
         (path, order, match)
         for path in (source, *HEADERS.get(source, []))

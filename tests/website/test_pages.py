@@ -62,12 +62,12 @@ CLIENT = "ping-sr-0/client.c"
 
 
 def words(text: str) -> str:
-    """With single spaces."""
+    """The text with single spaces."""
     return " ".join(text.split())
 
 
 def test_the_program_is_the_first_client() -> None:
-    """Its calls in their order, with the verbs that the source names for them; `...` stands for arguments."""
+    """The page has the program's calls in their order, with the verbs that the source names for them; `...` stands for arguments."""
     shown = re.search(r"```c\n(.*?)```", README, re.DOTALL)
     assert shown
     lines = shown[1].splitlines()
@@ -118,7 +118,7 @@ def test_each_is_on_a_page() -> None:
 
 
 def test_pages_and_slides_have_their_figures() -> None:
-    """Each with words for those who cannot see it."""
+    """Each figure has words for those who cannot see it."""
     found = [(page, *one) for page in files(".md") for one in re.findall(r"^!\[(.*)\]\((.+\.svg)\)", (TOP / page).read_text(), re.MULTILINE)]
     assert len(found) > 20
     for page, words, name in found:
@@ -135,8 +135,8 @@ def test_slides_are_read_on_a_forge_too() -> None:
 # ---- Texts for lecturers --------------------------------------------------------------------------------
 
 NOTES = sorted((TOP / "course/slides").glob("*-notes.md"))
-LECTURE = 90  # minutes
-TEST = 45  # minutes, and points
+LECTURE = 90  # minutes of a lecture
+TEST = 45  # minutes of a test, and its points
 
 
 of_lecturers = pytest.mark.skipif(not NOTES, reason="this is a students' tree")

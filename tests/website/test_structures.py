@@ -63,7 +63,7 @@ def test_the_verbs_are_those_that_are_used() -> None:
 
 
 def test_prototypes() -> None:
-    """Each part of the page asks for its own: lint checks that they are current."""
+    """Each part of the page asks for its own prototypes: lint checks that they are current."""
     page = (TOP / "docs/verbs.md").read_text()
     asked = re.findall(r"^<!-- table: (prototypes-\S+) -->$", page, re.MULTILINE)
     assert asked == list(prototypes.parts())

@@ -39,7 +39,7 @@ def test_each_lab_has_notes() -> None:
 
 @pytest.mark.parametrize("sheet", SHEETS, ids=[sheet.stem for sheet in SHEETS])
 def test_each_step_has_its_answer(sheet: Path) -> None:
-    """For those who learn alone; what a stage's README answers, and an exercise, are linked."""
+    """The answers are for those who learn alone; what a stage's README answers, and an exercise, are linked."""
     parts = re.split(r"^## (.*)$", sheet.read_text(), flags=re.MULTILINE)
     steps = {title: text for title, text in zip(parts[1::2], parts[2::2]) if not re.search(r"Is everything there|Exercise", title)}
     if not ANSWER.search("".join(steps.values())):
@@ -54,7 +54,7 @@ def folds(text: str) -> list[str]:
 
 
 def test_what_is_unfolded_ends() -> None:
-    """Each has an end before the next one, with an empty line after its title, so that what is inside is read as Markdown."""
+    """Each answer ends before the next one, with an empty line after its title, so that what is inside is read as Markdown."""
     found = [path for path in [*SHEETS, pages.TOP / "course/practice.md"] if path.exists()]
     for path in found:
         text = path.read_text()

@@ -25,7 +25,7 @@ BUILD_LIMIT_S = 600
 
 
 def given_away(one: bug.Bug, tree: Path) -> str:
-    """What of the answer is in the tree."""
+    """The parts of the answer that are in the tree."""
     for each in one.edits:
         for comment in re.findall(edit.COMMENT, (tree / each.file).read_text()):
             if "SPDX" not in comment and "fall through" not in comment:
@@ -40,7 +40,7 @@ def given_away(one: bug.Bug, tree: Path) -> str:
 
 
 def warned(one: bug.Bug, tree: Path) -> str:
-    """What the compiler says of the changed sources."""
+    """The compiler's messages about the changed sources."""
     files = sorted({each.file for each in one.edits})
     command = ["cc", *FLAGS, *files]
     return subprocess.run(command, cwd=tree, capture_output=True, text=True, timeout=LIMIT_S).stderr
@@ -48,7 +48,7 @@ def warned(one: bug.Bug, tree: Path) -> str:
 
 @cache
 def of_original(stage: str, role: str, sanitizer: str) -> str:
-    """What the check says of the project's own sources: nothing."""
+    """The result of the check for the project's own sources, which has to be empty."""
     one = next(each for each in bug.every() if (each.stage, each.role, each.sanitizer) == (stage, role, sanitizer))
     with tempfile.TemporaryDirectory() as name:
         trees.write(Path(name), stage, "")
@@ -57,7 +57,7 @@ def of_original(stage: str, role: str, sanitizer: str) -> str:
 
 @pytest.mark.parametrize("one", bug.every(), ids=[one.name for one in bug.every()])
 def test_a_tree(one: bug.Bug, tmp_path: Path) -> None:
-    """It does not give the bug away, and compiles without a warning."""
+    """The tree does not give the bug away, and compiles without a warning."""
     bug.write(one, tmp_path / "tree")
     assert not given_away(one, tmp_path / "tree")
     assert not warned(one, tmp_path / "tree")
@@ -70,7 +70,7 @@ def marks(wanted: bool) -> list[pytest.MarkDecorator]:
 
 @pytest.mark.parametrize("one", [pytest.param(one, marks=marks(one.name in SAMPLE), id=one.name) for one in bug.every()])
 def test_a_bug(one: bug.Bug, tmp_path: Path) -> None:
-    """It is found, and the original is not."""
+    """The check finds the bug, and finds none in the original."""
     tree = tmp_path / "tree"
     bug.write(one, tree)
     found = bug.check(one, tree)
@@ -81,7 +81,7 @@ def test_a_bug(one: bug.Bug, tmp_path: Path) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("stage", sorted({one.stage for one in bug.every()}))
 def test_a_tree_builds_by_itself(stage: str, tmp_path: Path) -> None:
-    """As a student gets it."""
+    """The tree builds as a student gets it."""
     trees.write(tmp_path, stage, "")
     environment = {"PATH": os.environ["PATH"]}
     command = ["make", "-s", "-j2", "-C", str(tmp_path)]

@@ -32,7 +32,7 @@ def forged(edit: Callable[[str], str], attack: str = "forgery") -> Callable[[str
 
 
 def begins(exercise: str) -> Callable[[str], str]:
-    """The starting file."""
+    """The starting file of an exercise."""
     return lambda source: make.without_solution(EXERCISES[exercise], source)
 
 

@@ -71,7 +71,7 @@ def compiled(source: str) -> tuple[int, str]:
 
 
 def ran(source: str) -> str:
-    """What a program printed, or why there is none."""
+    """The output of a program, or the reason why there is none."""
     status, said = compiled(source)
     if status:
         return said
@@ -80,7 +80,7 @@ def ran(source: str) -> str:
 
 
 def beside() -> str:
-    """What a program of the submission can do to a partner over the simulated device."""
+    """Says what a program of the submission can do to a partner over the simulated device."""
     status, said = compiled((Path(__file__).parent / "attacks/reach.c").read_text())
     if status:
         return said
@@ -94,13 +94,13 @@ def beside() -> str:
 
 
 def command(*words: str, limit_s: float = 20) -> tuple[int, str]:
-    """What a command did in the place of the compiler."""
+    """The exit status and output of a command in the place of the compiler."""
     with tempfile.TemporaryDirectory() as name:
         return jail.build(Path(name), [list(words)], [], limit_s)
 
 
 def in_cases() -> str:
-    """What a program prints that runs in two cases, and leaves in the first what it can."""
+    """The output of a program that runs in two cases, and leaves in the first all that it can."""
     compiled(LEAVES)
     said = ""
     for _ in range(2):
@@ -112,7 +112,7 @@ def in_cases() -> str:
 
 
 def refused(source: str, *reasons: str) -> str:
-    """Empty if the compiler fails, for one of these reasons."""
+    """Returns an empty string if the compiler fails, for one of these reasons."""
     status, said = compiled(source)
     return "" if status and any(reason in said for reason in reasons) else f"{status}: {said[:300]}"
 

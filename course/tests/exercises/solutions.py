@@ -48,7 +48,7 @@ int our_ping_agent(struct our_control *agent)
 {
 """
 
-# What a right solution has and the stage has not: function, old text, new text (course/edit.py).
+# Edits that add to a stage what a right solution has: function, old text, new text (course/edit.py).
 ADDED: dict[str, tuple[tuple[str, str, str], ...]] = {
     "header": (
         (
@@ -90,12 +90,12 @@ class Solution:
 
     exercise: str
     name: str
-    edit: Callable[[str], str]  # of the right solution's source
-    least: int  # points
+    edit: Callable[[str], str]  # an edit of the right solution's source
+    least: int  # the fewest points that it may get
     most: int
-    reason: str = ""  # a word of some reason
+    reason: str = ""  # a word of the reason for some lost points
     lazy: bool = False  # it does the easy part of the task
-    student: str = ""  # whose variant is due
+    student: str = ""  # the student whose variant is due
 
 
 def swap(old: str, new: str) -> Callable[[str], str]:
@@ -117,7 +117,7 @@ def before_main(body: str) -> Callable[[str], str]:
 
 
 def same(source: str) -> str:
-    """The right one."""
+    """Returns the right solution's source as it is."""
     return source
 
 
@@ -141,7 +141,7 @@ EDITS = """	FILE *file = fopen("{top}/course/judges.py", "a");
 		fputs("\\n# broken into\\n", file);
 	file = fopen("/work/client", "w");"""
 ADA = variants.of("header", "ada")
-OTHER_FILE = f'#include "{TOP}/ping-sr-2e/cm_events.c"\n'  # it is there, but in no jail
+OTHER_FILE = f'#include "{TOP}/ping-sr-2e/cm_events.c"\n'  # the file is there, but in no jail
 
 SOLUTIONS = [
     Solution("ping-sr-2e", "right", same, 100, 100),

@@ -42,7 +42,7 @@ int main(void)
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Compiled once."""
+    """The program, compiled once."""
     out = tmp_path_factory.mktemp("call") / "program"
     subprocess.run(["cc", "-x", "c", "-", "-o", str(out)], input=PROGRAM, text=True, check=True)
     return out
@@ -50,7 +50,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def started(program: Path) -> Iterator[tuple[int, int]]:
-    """Its pid, and the address of its function."""
+    """The pid of the started program, and the address of its function."""
     with subprocess.Popen([str(program)], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
         yield process.pid, int(process.stdout.readline(), 16)
@@ -58,7 +58,7 @@ def started(program: Path) -> Iterator[tuple[int, int]]:
 
 
 def test_what_it_returns(started: tuple[int, int]) -> None:
-    """Also numbers of 64 bits, and many."""
+    """All results are right, also numbers of 64 bits, and many of them."""
     values = [7, 2**63, 1, *range(1000)]
     assert list(call.results(*started, [(0, value) for value in values])) == [sum(values[: n + 1]) for n in range(len(values))]
 
@@ -78,7 +78,7 @@ def test_an_end(started: tuple[int, int]) -> None:
 
 
 def test_the_histogram(tmp_path: Path) -> None:
-    """The project's own, as the grader calls it: no number is on its command line."""
+    """The project's own histogram, as the grader calls it: no number is on its command line."""
     out = tmp_path / "probe"
     sources = [TOP / "course/partners/histogram.c", TOP / "program/measure/histogram.c"]
     subprocess.run(["cc", "-std=c11", "-I", str(TOP), *map(str, sources), "-o", str(out)], check=True)

@@ -79,7 +79,7 @@ def test_they_make_a_hundred() -> None:
 
 
 def test_each_has_a_key() -> None:
-    """And none of them is the submission's own word."""
+    """Each exercise has key checks, and none of them is the submission's own word."""
     for name, checks in CHECKS.items():
         keys = [check for check in checks(Random(1)) if check.key]
         assert keys, name
@@ -96,7 +96,7 @@ def test_own_words_alone_are_worth_nothing() -> None:
 
 
 def test_what_answered_enosys() -> None:
-    """It is said of the side that failed: which functions are as they were, or that a call does not exist; else nothing."""
+    """The reason says of the side that failed which functions are as they were, or that a call does not exist; else nothing."""
     exercise = EXERCISES["credits"]
     right = (TOP / exercise.file).read_text()
     start = make.without_solution(exercise, right)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What make grade writes for Gradescope and for GitHub Classroom, and what a class says of its hours.
+"""Tests of the points that make grade writes for Gradescope and for GitHub Classroom, and of the hours that a class reports.
 
 Contract: the fields are those that the two programs document, not those of formats.py.
 """
@@ -16,19 +16,19 @@ from course.exercises import EXERCISES
 
 GOOD = grade.Mark(70, 70, "it works", "")
 BAD = grade.Mark(0, 30, "a line\nwith `marks`", "it was killed", "lab/run -- DIR/client")
-# Of Gradescope's specification: the fields of results.json and of one of its tests, and the values of two of them.
+# The fields of results.json and of one of its tests in Gradescope's specification, and the values of two of them.
 OF_ALL = "score execution_time output output_format test_output_format test_name_format visibility stdout_visibility extra_data tests leaderboard".split()
 OF_ONE = "score max_score status name name_format number output output_format tags visibility extra_data".split()
 VISIBLE = ("visible", "hidden", "after_due_date", "after_published")
 
 
 def outcome(*marks: grade.Mark, reason: str = "") -> formats.Outcome:
-    """Of these marks."""
+    """An outcome with these marks."""
     return formats.Outcome("verify (SEED=1)", [vars(mark) for mark in marks], reason)
 
 
 def result(line: str) -> Any:
-    """What the reporter of GitHub Classroom gets: the output of a step."""
+    """The output of a step, as the reporter of GitHub Classroom gets it."""
     name, _, value = line.partition("=")
     assert name == "result" and line.endswith("\n") and "\n" not in line[:-1]
     return json.loads(base64.b64decode(value))
@@ -43,7 +43,7 @@ def test_gradescope() -> None:
     assert (bad["score"], bad["max_score"], bad["status"]) == (0, 30, "failed")
     assert "it was killed" in bad["output"] and "lab/run" in bad["output"]
     assert found["score"] == 70
-    assert found["test_name_format"] == found["test_output_format"] == "text"  # no Markdown: the names have marks in them
+    assert found["test_name_format"] == found["test_output_format"] == "text"  # this is no Markdown: the names have marks in them
 
 
 def test_classroom() -> None:
@@ -58,7 +58,7 @@ def test_classroom() -> None:
 
 @pytest.mark.parametrize("how", ["--fit", "--seed=1"])
 def test_nothing_to_grade(how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both hear of it. What another step has said stays."""
+    """Both platforms get the reason, and the output of another step stays."""
     step, results = tmp_path / "step", tmp_path / "results.json"
     step.write_text("other=1\n")
     words = ["grade", str(tmp_path), how, "--gradescope", str(results), "--classroom", str(step)]
@@ -75,7 +75,7 @@ def test_nothing_to_grade(how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.parametrize("answer, hours", [("3", "3"), ("2,5", "2.5"), ("0.5 h", "0.5"), ("?", ""), ("all night", ""), ("=1", "")])
 def test_hours(answer: str, hours: str, tmp_path: Path) -> None:
-    """A number, and nothing that a spreadsheet would compute."""
+    """The hours are a number, and nothing that a spreadsheet would compute."""
     make.write(EXERCISES["statistics"], tmp_path)
     assert grade_all.hours(tmp_path) == ""
     file = tmp_path / "HOURS"

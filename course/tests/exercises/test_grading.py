@@ -20,7 +20,7 @@ EXERCISE = EXERCISES["private-data"]
 
 
 def shortest(chance: Random) -> list[Check]:
-    """Two runs."""
+    """The check with the fewest runs: it has two."""
     return [check for check in checks.private_data(chance) if check.text.endswith("client, simulated device: what it tells the libraries")]
 
 

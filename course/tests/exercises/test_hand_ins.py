@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What a class hands in is found, whatever it looks like; its table goes on where it was; and what a grader started ends with
-it.
+"""All hand-ins of a class are found, whatever they look like; its table goes on where it was; and what a grader started ends with
+the grader.
 
 Contract: nothing is graded here; in the grader's place is a function of the test.
 """
@@ -30,7 +30,7 @@ WITHIN_S = 60
 
 
 def below(folder: str, entries: Entries = TREE) -> Entries:
-    """The same in a folder."""
+    """The entries in a folder."""
     return {f"{folder}/{name}": data for name, data in entries.items()}
 
 
@@ -46,14 +46,14 @@ def zipped(entries: Entries, link: str = "") -> bytes:
 
 
 def changed(data: bytes, old: bytes, new: bytes) -> bytes:
-    """Another file: this one has the old text."""
+    """The file with the new text in place of the old one, which it must have."""
     assert old in data and len(old) == len(new)
     return data.replace(old, new)
 
 
 LONG = {"program/measure/user_data.c": b"x" * 1000}
-LIE = zipped({"EXERCISE": b"verify\n" * 100_000})  # its head says that it is short
-# What is in the class; the hand-ins that are found; the reasons for those that are not.
+LIE = zipped({"EXERCISE": b"verify\n" * 100_000})  # the zip's head says that it is short
+# The entries of a class; the hand-ins that are found; the reasons for those that are not.
 CLASSES: dict[str, tuple[Entries, set[str], dict[str, str]]] = {
     "a tree, and several": ({**below("ada"), **below("bob/verify"), **below("bob/second")}, {"ada", "bob/verify", "bob/second"}, {}),
     "no exercise": (below("ada", LONG), set(), {"ada": "no file EXERCISE"}),
@@ -103,14 +103,14 @@ def found(given: Path, tmp_path: Path) -> tuple[set[str], dict[str, str]]:
 def test_a_class(name: str, tmp_path: Path) -> None:
     entries, trees, reasons = CLASSES[name]
     names, why = found(written(tmp_path / "class", entries), tmp_path)
-    if name != "a bomb in an LMS's zip":  # in a folder it is a file like others
+    if name != "a bomb in an LMS's zip":  # a bomb in a folder is a file like others
         assert names == trees
     assert {person: reason in why.get(person, "no reason") for person, reason in reasons.items()} == dict.fromkeys(reasons, True), why
 
 
 @pytest.mark.parametrize("name", [name for name in CLASSES if name not in ("many entries", "zips of much")])
 def test_the_same_in_a_zip(name: str, tmp_path: Path) -> None:
-    """As an LMS gives a class."""
+    """The same is found in a zip, as an LMS gives a class."""
     entries, trees, reasons = CLASSES[name]
     given = tmp_path / "class.zip"
     given.write_bytes(zipped(entries))
@@ -120,7 +120,7 @@ def test_the_same_in_a_zip(name: str, tmp_path: Path) -> None:
 
 
 def test_zips_that_grow(tmp_path: Path) -> None:
-    """Each is small, and has more of them in it."""
+    """Each zip is small, and has more zips in it."""
     data = zipped({f"{n}/user_data.c": b"\0" * hand_ins.LONGEST_SOURCE for n in range(10)})
     for _ in range(3):
         data = zipped({f"{n}.zip": data for n in range(10)})
@@ -129,7 +129,7 @@ def test_zips_that_grow(tmp_path: Path) -> None:
 
 
 def test_links(tmp_path: Path) -> None:
-    """To somebody else's, to itself, to nothing."""
+    """Links to somebody else's folder, to themselves and to nothing are refused."""
     folder = written(tmp_path / "class", {**below("ada"), **below("fay/verify")})
     for name, target in (("bob", "ada"), ("eve", "eve"), ("gus", "nobody"), ("fay/ada", "../ada")):
         (folder / name).symlink_to(target)
@@ -150,7 +150,7 @@ Grader = Callable[[list[str], float], tuple[int | None, str]]
 
 
 def points(command: list[str], _: float) -> tuple[int, str]:
-    """In the grader's place: everybody has 70 points."""
+    """Stands in the grader's place, and gives everybody 70 points."""
     marks = {"exercise": "verify", "points": 70, "of": 100, "checks": [{"text": "one", "reason": "=1+1"}]}
     Path(command[command.index("--json") + 1]).write_text(json.dumps(marks))
     return 0, ""
@@ -176,7 +176,7 @@ def _run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple
 
 
 def rows(tmp_path: Path) -> list[dict[str, str]]:
-    """Of the table."""
+    """The rows of the table."""
     return list(csv.DictReader((tmp_path / "grades.csv").open(encoding="utf-8")))
 
 
@@ -184,7 +184,7 @@ Run = Callable[..., tuple[int, list[str]]]
 
 
 def test_it_goes_on(tmp_path: Path, run: Run) -> None:
-    """Only those without points are graded again, by the same seed; nothing is written twice or lost."""
+    """Only submissions without points are graded again, by the same seed; nothing is written twice or lost."""
     written(tmp_path / "class", {**below("ada"), **below("bob"), **below("eve")})
     assert run(lambda command, limit_s: (None, "") if command[4].endswith("bob") else points(command, limit_s)) == (1, ["ada", "bob", "eve"])
     table, seed = tmp_path / "grades.csv", rows(tmp_path)[0]["seed"]
@@ -197,7 +197,7 @@ def test_it_goes_on(tmp_path: Path, run: Run) -> None:
 
 
 def test_what_it_does_not_overwrite(tmp_path: Path, run: Run) -> None:
-    """A table of another seed, and a file that is no table."""
+    """A table of another seed stays as it is, and a file that is no table."""
     written(tmp_path / "class", below("ada"))
     assert run(points, "--seed", "7") == (0, ["ada"])
     before = (tmp_path / "grades.csv").read_text()
@@ -207,8 +207,8 @@ def test_what_it_does_not_overwrite(tmp_path: Path, run: Run) -> None:
 
 
 def test_one_does_not_end_the_others(tmp_path: Path, run: Run) -> None:
-    """A name that is not UTF-8, links that lead to each other, a grader that raises, figures that are none; a named pipe for a
-    zip, which has no writer; and hours that make a cell that no table can have."""
+    """None of these ends the grading of others: a name that is not UTF-8, links that lead to each other, a grader that raises, figures
+    that are none; a named pipe for a zip, which has no writer; and hours that make a cell that no table can have."""
     for name in (b"ada", b"b\xffb", b"eve", b"loop", b"zed"):
         written(Path(os.fsdecode(os.fsencode(tmp_path / "class") + b"/" + name)), TREE)
     (tmp_path / "class/loop/HOURS").symlink_to("HOURS")
@@ -230,7 +230,7 @@ def test_one_does_not_end_the_others(tmp_path: Path, run: Run) -> None:
 
 
 def test_what_is_graded_again(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whose file is another one, and all if the grader is: not those whose file only has another time."""
+    """A submission is graded again if its file has changed, and all if the grader has: a new time of the file alone does not matter."""
     written(tmp_path / "class", {**below("ada"), **below("bob"), **below("eve", LONG)})
     assert run(points)[1] == ["ada", "bob"]
     before = {row["submission"]: row for row in rows(tmp_path)}
@@ -247,7 +247,7 @@ def test_what_is_graded_again(tmp_path: Path, run: Run, monkeypatch: pytest.Monk
 
 
 def test_what_is_due(tmp_path: Path, run: Run) -> None:
-    """Another exercise than that gets no points, and is not run."""
+    """A submission for another exercise gets no points, and is not run."""
     written(tmp_path / "class", below("ada"))
     assert run(points, "--exercise", "signaling") == (0, [])
     row = rows(tmp_path)[0]
@@ -257,7 +257,7 @@ def test_what_is_due(tmp_path: Path, run: Run) -> None:
 
 
 def test_when_it_was_handed_in(tmp_path: Path, run: Run) -> None:
-    """By the time of the file, or by what the zip says."""
+    """The time is that of the file, or what the zip says."""
     written(tmp_path / "class", {**below("ada"), "bob.zip": zipped(TREE)})
     when = time.mktime((2026, 11, 29, 12, 30, 5, 0, 0, -1))
     os.utime(tmp_path / "class/ada/program/measure/user_data.c", (when, when))
@@ -283,7 +283,7 @@ def test_several_at_once(tmp_path: Path, run: Run) -> None:
 
 
 def test_whose_variant(tmp_path: Path, run: Run) -> None:
-    """The name before what a learning platform adds."""
+    """The student's name is the part before what a learning platform adds."""
     written(tmp_path / "class", {**below("ada_123_mine"), "Bob.zip": zipped(below("tree"))})
     said = []
 
@@ -295,7 +295,7 @@ def test_whose_variant(tmp_path: Path, run: Run) -> None:
 
 
 def test_where_it_was(tmp_path: Path, run: Run) -> None:
-    """Not in which folder a zip was unpacked."""
+    """The reason has the path in the class, not the folder in which a zip was unpacked."""
     written(tmp_path / "class", {"ada.zip": zipped(below("mine", {"EXERCISE": b"verify\n"}))})
     assert run(points) == (0, [])
     assert rows(tmp_path)[0]["lost"].startswith("ada.zip/mine/program/measure/user_data.c is not a source file")
@@ -308,7 +308,7 @@ def test_names_stay_apart() -> None:
 
 @pytest.mark.parametrize("text", ["=1+1", " +1", "-1", "@x", "\uff1dx", "x;=1", "x; =1", "\t=1", "\x1b[2J", "\u202e", "a\x00b", "\x9b2J"])
 def test_what_a_cell_may_be(text: str) -> None:
-    """Neither a formula, nor one of a spreadsheet that takes ; for the end of a cell, nor what a terminal obeys."""
+    """A cell is no formula, also for a spreadsheet that takes ; for the end of a cell, and has nothing that a terminal obeys."""
     for cell in (grades.plain(text), grades.plain_name(text)):
         assert cell.isprintable() and not [part for part in cell.split(";") if part.lstrip()[:1] in tuple("=+-@\uff1d")], cell
 
@@ -328,7 +328,7 @@ with temporary.folder(Path(sys.argv[1])) as folder:
 
 
 def until(condition: Callable[[], bool]) -> None:
-    """Waits for it."""
+    """Waits until the condition holds."""
     end = time.monotonic() + WITHIN_S
     while not condition():
         assert time.monotonic() < end, "it does not come"
@@ -345,13 +345,13 @@ def lives(pid: int) -> bool:
 
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGINT", "SIGHUP", "SIGKILL"])
 def test_a_grader_that_is_ended(name: str, tmp_path: Path) -> None:
-    """Its processes end, and its folder goes: after SIGKILL, when the next one begins."""
+    """The grader's processes end, and its folder goes: after SIGKILL, when the next grader begins."""
     scratch = tmp_path / "scratch"
     owner = subprocess.Popen([sys.executable, "-B", "-c", OWNER, str(scratch), str(tmp_path)], cwd=TOP)
     until((tmp_path / "pid").exists)
     pid = int((tmp_path / "pid").read_text())
     assert lives(pid) and len(list(scratch.iterdir())) == 1
-    with temporary.folder(scratch) as other:  # which does not touch what has an owner
+    with temporary.folder(scratch) as other:  # the next grader does not remove a folder that has an owner
         assert len(list(scratch.iterdir())) == 2
     assert not other.exists()
     owner.send_signal(signal.Signals[name])

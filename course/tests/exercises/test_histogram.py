@@ -16,7 +16,7 @@ KEEPS = "course/tests/exercises/attacks/keep.c"
 
 @pytest.mark.parametrize(("source", "right"), [("program/measure/histogram.c", True), (KEEPS, False)], ids=["right", "keeps all values"])
 def test_a_histogram(source: str, right: bool, tmp_path: Path) -> None:
-    """The key checks of the exercise."""
+    """The key checks of the exercise pass if the histogram is right, and only then."""
     program = tmp_path / "probe"
     subprocess.run(["cc", "-std=c11", "-I.", "-O2", "course/partners/histogram.c", source, "-o", str(program)], cwd=TOP, check=True)
     every = [check for check in CHECKS["statistics"](Random(1)) if check.key]

@@ -20,17 +20,17 @@ from course.checks import CHECKS
 from course.judges import Judge
 from course.reasons import Result
 
-WAITS = "used no CPU for 20 s"  # as course/run_cases.py puts it
+WAITS = "used no CPU for 20 s"  # the same words as in course/run_cases.py
 RUNS = "was still running after 40 s"
 
 
 def of(status: int | str = 0, out: str = "", err: str = "", trace: tuple[Result, ...] = ()) -> Result:
-    """What a process left behind."""
+    """The result of a process."""
     return {"status": status, "out": out, "err": err, "trace": [json.dumps(call) for call in trace]}
 
 
 def counted(messages: int, verified: bool = True) -> str:
-    """What a partner prints."""
+    """The line that a partner prints."""
     return json.dumps({"count": messages - 30, "warm_up": 30, "verified": verified})
 
 
@@ -92,7 +92,8 @@ def test_the_end_comes_before_what_is_missing() -> None:
 
 
 def test_who_sleeps() -> None:
-    """Reads events, and lets poll(2) look at the channel twice for each sleep; one that polls reads as many events."""
+    """A program that sleeps reads events, and lets poll(2) look at the channel twice for each sleep; one that polls reads
+    as many events."""
     for events, looks, empty, reason in (
         (208, 416, 0, ""), (26, 830, 2, ""), (25, 50, 0, "read 25 completion"), (208, 833, 0, "looked 833 times"), (208, 3, 9000, "looked 9003 times")
     ):  # fmt: skip
@@ -102,7 +103,7 @@ def test_who_sleeps() -> None:
 
 
 def test_who_does_not() -> None:
-    """The CPU time between two looks, whatever was used before."""
+    """Only the CPU time between two looks counts, whatever was used before."""
     for cpu, reason in ((93.4, ""), (96.5, "used 3.5 s of CPU time in 6.0 s")):
         server = {**of(), "kernel": {"meter": [[100, 93], [106, cpu]]}}
         found = kernel.idle(lambda _: "")({"server": server})
@@ -128,7 +129,7 @@ def test_who_arms_again() -> None:
 
 
 def test_what_a_terminal_would_obey() -> None:
-    """Wherever a reason is from."""
+    """No reason has characters that a terminal obeys, wherever the reason is from."""
     bad = "\x1b]0;x\x07\x9b2J\u202e\udcff"
     reasons_ = [COMPLETE({"client": of(1, err=bad), "server": of()}), grade.mark_of_build(1, f"x.c:1: error: {bad}").reason,
                 judges.over_sim("client")({"client": of(1, f"not ok: {bad}")})]  # fmt: skip
@@ -163,7 +164,7 @@ def test_what_was_posted() -> None:
 
 
 def test_the_trace_is_not_asked_for_what_the_kernel_watches() -> None:
-    """What the kernel has not seen was not sent, and what was sent otherwise counts, too."""
+    """A message that the kernel has not seen was not sent, and one that was sent otherwise counts, too."""
     judge, trace = judges.signaled(1, 1), (post("SEND", flags="SIGNALED"),)
     table: list[tuple[list[Result] | None, str]] = [
         (None, ""), ([], "posted 0 sends"), ([{"opcode": "SEND", "flags": "SIGNALED"}], ""),
@@ -302,7 +303,7 @@ def test_what_is_stopped() -> None:
 
 
 def test_who_ends_before_the_other() -> None:
-    """Its exit status is shown where it ends."""
+    """The exit status of the submission is shown where the submission ends."""
     run = next(check.case for check in CHECKS["retry"](Random(1)) if "refuses" in check.text)
     due = " -v -a $LAB_ROCE_ADDR; echo exit status $?; kill -INT $server'"
     assert reasons.command(run, False).endswith(due)
@@ -324,7 +325,7 @@ def test_runs_over_the_simulated_device() -> None:
 
 
 def test_calls_that_succeed_and_are_wrong() -> None:
-    """Each attribute alone; the neighbour is right."""
+    """Each wrong attribute is found, and its neighbour, which is right, is not."""
     mine = {"rq_psn": 1, "sq_psn": 2, "timeout": 14, "retry_cnt": 7, "rnr_retry": 7}
     other = [{"call": "ibv_modify_qp", "result": 0, "args": {"attr": {**mine, "rq_psn": 2, "sq_psn": 1}}}]
     for name in mine:
@@ -398,14 +399,14 @@ def test_who_answered_enosys() -> None:
 
 
 def reasons_of(file: str) -> list[str]:
-    """What a judge's source can say, as patterns."""
+    """The texts that a judge's source can say, as patterns."""
     texts = [node for node in ast.walk(ast.parse(Path(file).read_text())) if isinstance(node, ast.JoinedStr)]
     parts = [[re.escape(part.value) if isinstance(part, ast.Constant) else ".*" for part in text.values] for text in texts]
     return [one for one in map("".join, parts) if re.search("expected|your", one)]
 
 
 def test_each_reason_is_given() -> None:
-    """By a row of this file."""
+    """Some row of this file gives each reason."""
     files, said = [str(module.__file__) for module in (judges, kernel, pieces, reasons)], set()
 
     def listen(frame: FrameType, event: str, arg: Any) -> Any:

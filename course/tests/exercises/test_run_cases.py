@@ -13,7 +13,7 @@ from course import run_cases, witness
 
 
 class Clock:
-    """Set by hand, and a limit of ten seconds, or of three without activity."""
+    """A clock that is set by hand, and a limit of ten seconds, or of three without activity."""
 
     def __init__(self) -> None:
         self.now, self.activity = 100.0, 0
@@ -32,7 +32,7 @@ class Clock:
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    """In place of the machine's."""
+    """A clock in place of the machine's."""
     own = Clock()
     monkeypatch.setattr("course.run_cases.time.monotonic", lambda: own.now)
     own.limit = run_cases.Limit(10, 3, lambda: own.activity)
@@ -71,18 +71,18 @@ def line(process: int, event: str, thread: int = 0, name: str = "client") -> str
 
 
 def post(process: int, queue_pair: int, thread: int = 0) -> str:
-    """A process posts."""
+    """The line of the trace for a process that posts."""
     return line(process, f"post: (rxe_post_send+0x0/0x4b0 [rdma_rxe]) qp={queue_pair:#x}", thread)
 
 
 def sent(queue_pair: int, flags: int = 2, opcode: int = 2, imm: int = 0) -> str:
-    """The driver, in a thread of its own, has carried out a work request."""
+    """The line for a work request that the driver, in a thread of its own, has carried out."""
     numbers = f"qp={queue_pair:#x} opcode={opcode} flags={flags} imm={imm} length=64 pieces=2 first=16 key=7 other=9"
     return line(14, f"sent: (do_complete+0x0/0x220 [rdma_rxe]) {numbers}", name="ksoftirqd/0")
 
 
 def connected(process: int, result: int) -> str:
-    """A process has called rdma_connect."""
+    """The line for a process that has called rdma_connect."""
     return line(process, f"rdma_connect: (ucma_write+0xb3/0x150 [rdma_ucm] <- ucma_connect) result={result}")
 
 
@@ -97,13 +97,13 @@ def test_a_partner_is_left_out() -> None:
 
 
 def test_the_kernels_own_queue_pair_is_left_out() -> None:
-    """Both sides connect by it."""
+    """Both sides connect by this queue pair."""
     assert flags(post(OWN, 1) + post(PARTNER, 1) + sent(1)) == []
 
 
 @pytest.mark.parametrize("lost", [0, 7])
 def test_a_trace_that_is_not_whole_shows_nothing(lost: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that nobody can drown what was seen."""
+    """Otherwise a program could drown what was seen."""
     monkeypatch.setattr(witness, "TRACING", tmp_path)
     for cpu, overrun in (("cpu0", 0), ("cpu1", lost)):
         (tmp_path / "per_cpu" / cpu).mkdir(parents=True)
@@ -136,7 +136,7 @@ def test_immediate_data_is_big_endian() -> None:
 
 def test_calls_that_failed_do_not_count() -> None:
     text = connected(OWN, 0) + connected(OWN, -22) + connected(OWN, -111) + connected(PARTNER, 0)
-    assert witness.seen(text, [PARTNER])["rdma_connect"] == 2  # 111: ECONNREFUSED
+    assert witness.seen(text, [PARTNER])["rdma_connect"] == 2  # result -111 is ECONNREFUSED
 
 
 def test_reads_without_an_event() -> None:
@@ -146,6 +146,6 @@ def test_reads_without_an_event() -> None:
 
 
 def test_limits_that_are_reached() -> None:
-    """Whoever runs when the driver says it; 13 is another event."""
+    """The event counts whatever process runs when the driver reports it; 13 is another event."""
     events = [line(process, f"srq_event: (ib_uverbs_srq_event_handler+0x0/0x1) event={number}") for process, number in ((0, 15), (PARTNER, 15), (0, 13))]
     assert witness.seen("".join(events), [PARTNER])["low"] == 2

@@ -15,7 +15,7 @@ import pytest
 from course import edit, make
 from course.exercises import EXERCISES, Exercise
 
-# What a sheet's expressions begin with, and its type. The student's functions have such parameters.
+# The variables with which a sheet's expressions begin, and their types. The student's functions have such parameters.
 VARIABLES = {
     "client agent control": "struct our_control *{name}",
     "blast": "struct our_blast *{name}",
@@ -35,7 +35,7 @@ FILE = re.compile(r"[\w./-]+\.(?:c|h|md)")
 
 
 def spans(exercise: Exercise) -> Iterator[str]:
-    """What stands between backticks. A line may end in a span."""
+    """The text between backticks. A line may end in a span."""
     yield from (" ".join(span.split()) for span in re.findall(r"(?<!`)`([^`]+)`(?!`)", exercise.task.read_text()))
 
 
@@ -46,7 +46,7 @@ def statements(exercise: Exercise) -> list[str]:
 
 
 def declarations(code: list[str]) -> list[str]:
-    """Of the variables that these statements use."""
+    """Declarations of the variables that these statements use."""
     words = set(NAME.findall(" ".join(code)))
     used = {name: kind for names, kind in VARIABLES.items() for name in names.split() if name in words}
     return [kind.format(name=name) + ";" for name, kind in used.items()]
@@ -54,13 +54,13 @@ def declarations(code: list[str]) -> list[str]:
 
 @pytest.fixture(name="tree")
 def _tree(exercise: Exercise, tmp_path: Path) -> Path:
-    """With which a student begins."""
+    """The tree with which a student begins."""
     make.write(exercise, tmp_path / "mine")
     return tmp_path / "mine"
 
 
 def compiler(tree: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """Runs it there."""
+    """Runs the compiler in the tree."""
     return subprocess.run(["cc", "-std=c11", "-D_GNU_SOURCE", "-I.", *words], cwd=tree, capture_output=True, text=True, timeout=60)
 
 
@@ -79,7 +79,7 @@ def test_its_expressions_compile(exercise: Exercise, tree: Path) -> None:
 
 @each
 def test_its_names_are_there(exercise: Exercise, tree: Path) -> None:
-    """In a source of the tree, or in a header that the student's file includes."""
+    """Each name is in a source of the tree, or in a header that the student's file includes."""
     known = set(NAME.findall(compiler(tree, "-E", "-dD", exercise.file).stdout))
     known |= {name for path in tree.rglob("*.[ch]") for name in NAME.findall(edit.without_comments(path.read_text()))}
     names = {span for span in spans(exercise) if NAME.fullmatch(span)}

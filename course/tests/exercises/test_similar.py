@@ -24,7 +24,7 @@ LEAST_LINES = 12
 
 
 def functions() -> list[str]:
-    """Those of the project that are long enough to be somebody's work, without comments, in an order by chance. Of stages that go on
+    """The project's functions that are long enough to be somebody's work, without comments, in an order by chance. Of stages that go on
     from each other, only one has each function."""
     found: dict[str, str] = {}
     for name in files(".c"):
@@ -44,7 +44,7 @@ def functions() -> list[str]:
 
 
 def renamed(source: str, chance: Random) -> str:
-    """The same with other names of what the student has named, other comments and other layout."""
+    """The source with other names of what the student has named, other comments and other layout."""
     given = re.compile(r"(our|ibv|rdma|OUR|IBV|RDMA)_|[A-Z]+$|include$")
     names = {name for name in re.findall(r"\b[A-Za-z_]\w*\b", source) if name not in similar.KEPT and not given.match(name)}
     for name in names:
@@ -59,7 +59,7 @@ def hand_in(parts: list[str]) -> str:
 
 
 def names(found: list[similar.Pair]) -> list[list[str]]:
-    """Who has something in common."""
+    """The pairs that have something in common."""
     return sorted(sorted((pair.one.name, pair.other.name)) for pair in found)
 
 
@@ -115,7 +115,7 @@ def test_what_was_given_counts_for_nobody() -> None:
 
 
 def test_lines() -> None:
-    """Where the common part is in each, and no more than that."""
+    """The lines of the common part are found in each file, and no others."""
     part, other = functions()[:2]
     prints = [similar.fingerprint("a", part + other, ""), similar.fingerprint("b", "\n" * 20 + part, "")]
     (pair,) = similar.pairs(prints, 90)

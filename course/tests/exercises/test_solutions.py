@@ -21,7 +21,7 @@ def test_an_edit_changes_the_source(one: solutions.Solution) -> None:
 
 @pytest.mark.parametrize("exercise", EXERCISES.values(), ids=EXERCISES)
 def test_an_exercise(exercise: Exercise, tmp_path: Path) -> None:
-    """It has right and wrong solutions, and its tree compiles without a warning, as it begins and as it should end."""
+    """An exercise has right and wrong solutions, and its tree compiles without a warning, as it begins and as it should end."""
     of_it = [one for one in SOLUTIONS if one.exercise == exercise.name]
     names = [one.name for one in of_it]
     assert "right" in names and len(set(names)) == len(names)
@@ -35,7 +35,7 @@ def test_an_exercise(exercise: Exercise, tmp_path: Path) -> None:
 
 
 def warnings(tree: Path, file: str) -> str:
-    """What the grader hears of the compiler, whatever the file tells it."""
+    """The warnings that the grader gets from the compiler, whatever the file tells it."""
     return subprocess.run(["sh", "-c", grade.ALL_WARNINGS, "sh", file], cwd=tree, capture_output=True, text=True, check=True).stderr
 
 
@@ -49,6 +49,6 @@ def test_a_warning_is_heard(name: str, tmp_path: Path) -> None:
 
 
 def test_a_warning_is_heard_in_a_file_of_any_name(tmp_path: Path) -> None:
-    """This one looks like a line that gcc quotes, below a note."""
+    """The name of this file looks like a line that gcc quotes, below a note."""
     (tmp_path / "a.c").write_text(f'#pragma message "x"\n#line 1 " a.c"\n{dishonest.UNUSED}')
     assert grade.mark_of_build(0, warnings(tmp_path, "a.c")).points == grade.BUILD_POINTS // 2

@@ -20,19 +20,19 @@ pytestmark = pytest.mark.skipif(not ANSWERS, reason="this is a students' tree")
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Written once."""
+    """The students' tree, written once."""
     folder = tmp_path_factory.mktemp("students") / "tree"
     students.write(folder)
     return folder
 
 
 def lines(text: str) -> set[str]:
-    """Those that say much, without the commands: a sheet and its notes may have the same one."""
+    """The lines that say much, without the commands: a sheet and its notes may have the same one."""
     return {line.strip() for line in text.splitlines() if len(line.strip()) >= SAYS_MUCH and "lab/run" not in line}
 
 
 def texts(tree: Path) -> dict[str, str]:
-    """All that can be read."""
+    """All files that can be read as text."""
     found = {path: path.read_bytes() for path in tree.rglob("*") if path.is_file()}
     return {str(path.relative_to(tree)): data.decode(errors="replace") for path, data in found.items()}
 
@@ -46,7 +46,7 @@ def test_every_kind_of_answer_is_left_out() -> None:
 
 
 def test_nothing_of_them_is_in_the_tree(tree: Path) -> None:
-    answers = [name for name in ANSWERS if not name.split("/")[-1].startswith("test_")]  # tests are like tests
+    answers = [name for name in ANSWERS if not name.split("/")[-1].startswith("test_")]  # tests resemble each other
     shown = ("course/mine/mine.h", "course/mine/start.c", "program/measure/histogram.c", "program/measure/histogram.h")
     given = lines("".join((tree / name).read_text() for name in shown))
     secret = set().union(*(lines((TOP / name).read_text()) for name in answers)) - given
@@ -79,7 +79,7 @@ def test_no_page_leads_to_them(tree: Path) -> None:
 @pytest.mark.long
 @pytest.mark.timeout(1800)
 def test_it_works(tree: Path) -> None:
-    """As a repository of its own: students make exercises in it, and the other tests pass."""
+    """The tree works as a repository of its own: students make exercises in it, and the other tests pass."""
     environment = {**os.environ, "MAKEFLAGS": "", "MFLAGS": "", "MAKELEVEL": ""}
     for command in ("git init -q", "git add -A", "make -s exercise NAME=header DIR=mine", "make -s -C mine", "make -s tests-build",
                     "/usr/bin/python3 -m pytest -q -p no:xdist course/tests/exercises tests/website tests/house"):  # fmt: skip

@@ -15,7 +15,7 @@ from course.reasons import Result
 
 @pytest.mark.parametrize("name", variants.VARIANTS)
 def test_numbers(name: str, tmp_path: Path) -> None:
-    """They depend on nothing but the name, the sheet says them, and their points make a hundred."""
+    """The numbers depend on nothing but the name, the sheet says them, and their points make a hundred."""
     students = [f"student {number}" for number in range(60)]
     every = [variants.of(name, student) for student in students]
     assert len({tuple(each.values()) for each in every}) >= 15
@@ -40,13 +40,13 @@ def checked(name: str, text: str, student: str) -> Check:
 
 
 def modified(timeout: int, retries: int) -> Result:
-    """What verbs-trace says of a client that has these."""
+    """The trace of a client that has these values."""
     call = {"call": "ibv_modify_qp", "result": 0, "args": {"attr": {"qp_state": "RTS", "timeout": timeout, "retry_cnt": retries}}}
     return {"client": {"status": 0, "err": "", "trace": [json.dumps(call)]}}
 
 
 def test_how_long_and_how_often() -> None:
-    """Of the student, and neither the project's own nor another student's."""
+    """The numbers must be the student's, neither the project's own nor another student's."""
     numbers = variants.of("bare", "ada")
     judge = checked("bare", "how often it tries", "ada").judge
     assert judge(modified(**numbers)) == ""
@@ -56,7 +56,7 @@ def test_how_long_and_how_often() -> None:
 
 
 def sent(count: int, header: int) -> Result:
-    """What the kernel saw of a server that sends headers of this length."""
+    """The kernel's record of a server that sends headers of this length."""
     sges = [{"length": header, "lkey": 1}, {"length": 500, "lkey": 2}]
     return {"server": {"status": 0, "err": "", "kernel": {"sends": [{"opcode": "SEND", "sge": sges}] * count}}}
 

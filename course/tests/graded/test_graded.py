@@ -28,8 +28,8 @@ TOP = Path(__file__).resolve().parents[3]
 SOLUTIONS = solutions.SOLUTIONS + dishonest.SOLUTIONS
 SECRET = "a secret of the grader: 4711"
 MOST_AT_FIRST, MOST_LAZY = 40, 70  # points of a tree as `make exercise` writes it, and of a lazy solution
-SEED = 1  # of the output that course/README.md quotes
-OTHER_SEED = 2  # of the right solutions: other counts and sizes
+SEED = 1  # the seed of the output that course/README.md quotes
+OTHER_SEED = 2  # a second seed for the right solutions, with other counts and sizes
 JUDGES = TOP / "course/judges.py"
 BEGIN = "as it begins"
 QUOTED = ("signaling", BEGIN)
@@ -46,7 +46,7 @@ class Job:
     most: int
     reason: str = ""  # a word of some reason
     seed: int = SEED
-    student: str = ""  # whose variant is due
+    student: str = ""  # the student whose variant is due
 
 
 def graded(exercise: Exercise, source: str, seed: int = SEED, student: str = "") -> list[grade.Mark]:
@@ -74,7 +74,7 @@ def not_quoted(job: Job, marks: list[grade.Mark]) -> str:
 
 @pytest.fixture(scope="module", autouse=True)
 def prepared() -> None:
-    """What the gradings have in common, and a file that no solution may show."""
+    """Prepares what the gradings have in common, and a file that no solution may show."""
     stages.make("course-build")
     dishonest.SECRET.parent.mkdir(parents=True, exist_ok=True)
     dishonest.SECRET.write_text(SECRET + "\n")
@@ -96,7 +96,7 @@ JOBS = [job for exercise in EXERCISES.values() for job in jobs_of(exercise)]
 
 @pytest.mark.parametrize("job", JOBS, ids=lambda job: f"{job.exercise.name}, {job.name}")
 def test_a_solution(job: Job) -> None:
-    """Gets the points that it deserves, for a reason that it is told; and leaves the grader alone."""
+    """A solution gets the points that it deserves, for a reason that its author is told; and it leaves the grader alone."""
     before = JUDGES.read_bytes()
     marks = graded(job.exercise, job.source, job.seed, job.student)
     points, reasons = sum(mark.points for mark in marks), "; ".join(mark.reason for mark in marks if mark.reason)
@@ -126,7 +126,7 @@ def class_of(folder: Path) -> None:
 
 
 def test_the_jail() -> None:
-    """Attacks on it, all in one machine: a line for each, with what was not prevented."""
+    """Tries the attacks on the jail, all in one machine, which prints a line for each."""
     command = ["lab/run", "-q", "--timeout", "600", "--env", "PYTHONPATH=.:course/tests", "--",
                sys.executable, "-B", "-m", "exercises.in_jail", str(dishonest.SECRET)]  # fmt: skip
     result = subprocess.run(command, cwd=TOP, capture_output=True, text=True)
@@ -149,7 +149,7 @@ class TestAClass:
     """The table of a class."""
 
     def test_neighbours(self, tmp_path: Path) -> None:
-        """One that kills, fills the disk and forks, at the same time as one that is right."""
+        """A submission that kills, fills the disk and forks runs at the same time as one that is right."""
         exercise = EXERCISES["verify"]
         for person in ("ada", "eve"):
             make.write(exercise, tmp_path / "class" / person)
@@ -171,7 +171,7 @@ class TestAClass:
         return status, {row["submission"]: row for row in csv.DictReader(table.open())}
 
     def test_points(self, tmp_path: Path) -> None:
-        """All by one seed."""
+        """All submissions are graded by one seed."""
         status, rows = self.table(tmp_path)
         assert status == 0 and {row["seed"] for row in rows.values()} == {"7"}
         due = {"ada": ("100", ""), "bob": ("0", "no file EXERCISE"), "eve": ("0", "not a source file"),
@@ -180,7 +180,7 @@ class TestAClass:
             assert rows[person]["points"] == points and lost in rows[person]["lost"], rows[person]
 
     def test_no_time(self, tmp_path: Path) -> None:
-        """Who is not graded in time gets no points, rather than 0."""
+        """A student who is not graded in time gets no points, rather than 0."""
         status, rows = self.table(tmp_path, "--seconds", "1")
         assert status == 1 and not rows["ada"]["points"]
         assert "within 1 s" in rows["ada"]["lost"]

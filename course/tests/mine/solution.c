@@ -27,9 +27,9 @@ struct __attribute__((packed)) hello {
 	uint32_t rkey;
 };
 
-/* In front of each message. Big-endian. */
+/* The header in front of each message. Big-endian. */
 struct header {
-	uint32_t credits; /* for messages that the sender has taken */
+	uint32_t credits; /* credits for messages that the sender has taken */
 	uint32_t has_data;
 };
 
@@ -40,13 +40,13 @@ struct mine {
 	struct ibv_cq *cq;
 	struct ibv_mr *mr, *shared, *copy_mr;
 	struct mine_options options;
-	struct hello peer; /* in the host's byte order */
+	struct hello peer; /* the peer's, in the host's byte order */
 	uint8_t *buffers;  /* n_recvs to receive, and one to send from */
 	uint32_t n_recvs, credits, owed;
 	uint32_t *arrived, *lengths; /* buffers with messages that nobody has taken: a ring */
 	uint32_t first, n_arrived;
-	uint8_t copy[MINE_LONGEST]; /* for get and put */
-	unsigned int events;        /* of the CQ, not acknowledged */
+	uint8_t copy[MINE_LONGEST]; /* used by get and put */
+	unsigned int events;        /* CQ events not acknowledged */
 	bool busy, armed;           /* a request has not completed; the CQ makes an event */
 	int error;
 };
@@ -88,7 +88,7 @@ static int take_message(struct mine *mine, uint32_t index, uint32_t length)
 	return 0;
 }
 
-/* 0, EAGAIN: there is no completion, or an error, which ends the connection. */
+/* Returns 0, EAGAIN if there is no completion, or an error, which ends the connection. */
 static int take_completion(struct mine *mine)
 {
 	struct ibv_wc wc;
@@ -104,7 +104,7 @@ static int take_completion(struct mine *mine)
 	return 0;
 }
 
-/* Looks for the end of the connection; asleep, until there is that or a CQ event. */
+/* Looks for the end of the connection; if asleep, waits for that or for a CQ event. */
 static int look(struct mine *mine, bool asleep)
 {
 	struct pollfd fds[] = { { .fd = mine->id->channel->fd, .events = POLLIN },
@@ -137,7 +137,7 @@ static int await(struct mine *mine)
 			mine->error = ret == EAGAIN ? end : ret;
 		} else if (!mine->options.sleep) {
 			end = polls % POLLS_A_LOOK ? 0 : look(mine, false);
-		} else if (!mine->armed) { /* and poll once more */
+		} else if (!mine->armed) { /* polls once more after this */
 			mine->error = ibv_req_notify_cq(mine->cq, 0);
 			mine->armed = true;
 		} else {

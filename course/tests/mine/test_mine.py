@@ -41,7 +41,7 @@ WRONG = {
 
 @pytest.mark.parametrize("name", [*RIGHT, *WRONG])
 def test_a_library(name: str) -> None:
-    """Passes, or fails the part that is about its fault."""
+    """A library passes, or fails the part that is about its fault."""
     part, edit = (RIGHT | WRONG)[name]
     changed = subprocess.run(["sed", edit, str(SOLUTION)], check=True, capture_output=True, text=True).stdout
     assert not edit or changed != SOLUTION.read_text(), "the edit changes nothing"
