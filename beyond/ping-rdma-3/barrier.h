@@ -11,8 +11,8 @@
 #define OUR_BARRIER_H
 
 /*
- * Use it after a load that has found what the device wrote. What is read or written from here on comes after
- * what was read before, so we see what the device wrote before that.
+ * Use it after a load that has found what the device wrote. What is read or written from here on
+ * comes after what was read before, so we see what the device wrote before that.
  */
 #ifdef __aarch64__
 #define our_from_device_barrier() __asm__ volatile("dmb oshld" ::: "memory")
