@@ -2,8 +2,8 @@
 """Rows of what comes to both sides of a connection while something happens to the link of one: the simulated device answers them
 here, and two machines with a driver elsewhere.
 
-Contract: a row was measured on both drivers of both kernels, by the commands that it has, before it was simulated. What comes
-is a set, since events and completions come in any order. It leaves out what a message that TCP takes says: nothing.
+Contract: a row was seen with the drivers, by the commands that it has, except cut-2 of 6.12 and the address rows of soft-iWARP of
+6.12. What comes is a set, since events and completions come in any order. It leaves out what a message that TCP takes says: nothing.
 """
 
 from __future__ import annotations
