@@ -777,7 +777,8 @@ struct our_reconnect {
  * your own before, and register them in how->connect. Each failed attempt is reported. An end that
  * may not pass is returned at once.
  * RETURN VALUE: 0; or an errno value: only our_close, or its steps, remain.
- * ERRORS: not reported: EHOSTDOWN: limit_s is over; EINTR. `error`, or why the last attempt failed:
+ * ERRORS: EINVAL: the route leads over another device than the shared one, whose PD, CQ and MRs stay.
+ * Not reported: EHOSTDOWN: limit_s is over; EINTR. `error`, or why the last attempt failed:
  * may not pass.
  * SEE ALSO: rdma_resolve_addr(3), rdma_connect(3)
  */
