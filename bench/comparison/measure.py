@@ -24,7 +24,6 @@ from .statistics import settled
 from .ways import WAYS
 
 PRIMITIVES = "build/bench/primitives"
-STATISTICS_COST = ["build/bench/statistics_cost", "30000"]  # messages for round trips of about 30 us
 GIVE_UP = 3  # failures of a point in a row
 
 
@@ -117,14 +116,10 @@ class Session:
         self.cost[key] = time.monotonic() - begun
 
     def machine(self) -> None:
-        """Measures, once in each round, the idle machine's use of the CPU, a wake-up, and the statistics."""
+        """Measures, once in each round, the idle machine's use of the CPU, and a wake-up."""
         if isinstance(self.runner, remote.RemoteRunner):
             return  # other machines measure this
         self.note("background", cpu.background(1.0, self.runner.cpus))
-        if shutil.which(STATISTICS_COST[0]):
-            said = subprocess.run(STATISTICS_COST, capture_output=True, text=True, timeout=120, check=False)
-            if said.returncode == 0:
-                self.note("statistics_cost", json.loads(said.stdout))
         for link in self.links:
             found = primitives(link)
             if found:

@@ -72,7 +72,7 @@ GROUPS: dict[str, list[Point]] = {
     "one-sided": grid(ONE_SIDED, (IDLE, 1000, 0)),
     "spin": grid(SPINS, (1000, 3000, 0)),
     "nine": grid([way.name for way in NINE], (IDLE, 1000, 0)),
-    "ways": grid([f"ways {name}" for name in EVERY_WAY], (10, 1000, 3000, 0)) + grid(["ways nap", "ways spin", "ways channel"], (0,), 64, 16),
+    "ways": grid([f"ways {name}" for name in EVERY_WAY], (10, 1000, 3000, 0)),
     "peers": grid(PEERS, (0,)) + grid(TCP, (1000, 0)),
     "round-trip": grid(["ping-sr-0", "ping-sr-1", *LADDER[:3], *PEERS[:2]], (0,)),
     "sizes": [point for size in (4096, 65536, 1 << 20) for point in grid(["ping-sr-2", "ping-sr-3", "tcp sleeping"], (0,), size)],

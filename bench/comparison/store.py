@@ -43,7 +43,6 @@ class Results:
     options: dict[str, Any] = field(default_factory=dict)
     samples: list[Sample] = field(default_factory=list)
     background: list[float] = field(default_factory=list)
-    statistics_cost: list[dict[str, float]] = field(default_factory=list)
     primitives: list[dict[str, Any]] = field(default_factory=list)
     steadiness: list[float] = field(default_factory=list)
     failures: list[dict[str, Any]] = field(default_factory=list)
@@ -88,7 +87,7 @@ def collect(file: Path) -> Results:
             getattr(results, kind).update(value)
         elif kind == "missing":
             results.missing = sorted({*results.missing, *value})
-        elif kind in ("background", "statistics_cost", "primitives", "steadiness", "failures", "notes"):
+        elif kind in ("background", "primitives", "steadiness", "failures", "notes"):
             getattr(results, kind).append(value)
     return results
 
