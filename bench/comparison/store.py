@@ -123,8 +123,8 @@ def write_csv(results: Results, file: Path) -> None:
     """Writes a line of CSV for each figure of each sample."""
     with open(file, "w", encoding="utf-8", newline="") as out:
         writer = csv.writer(out)
-        writer.writerow(["machine", "link", "way", "load", "size", "clients", "round", "figure", "value"])
+        writer.writerow(["machine", "link", "way", "load", "size", "clients", "workers", "helped", "round", "figure", "value"])
         machine = results.environment.get("label", "")
         for one in results.samples:
-            place = [machine, one.link, one.point.way, one.point.load, one.point.size, one.point.clients, one.round]
+            place = [machine, one.link, one.point.way, one.point.load, one.point.size, one.point.clients, one.point.workers, one.point.helped, one.round]
             writer.writerows([*place, name, value] for name, value in one.figures.items())
