@@ -84,7 +84,7 @@ $(BUILD)/examples/others/%: examples/others/%.c examples/others/echo.c examples/
 $(BUILD)/examples/others/%: LIBS = $(shell pkg-config --cflags --libs $*) -libverbs
 
 # What bench/compare starts takes what any program of the suite needs.
-BENCH = $(addprefix $(BUILD)/bench/,tcp_ping statistics_cost primitives)
+BENCH = $(addprefix $(BUILD)/bench/,tcp_ping busy primitives)
 $(BENCH): $$@.o
 $(BUILD)/bench/primitives: $(BUILD)/bench/meter.o
 $(BENCH): $(SUITE)

@@ -13,9 +13,9 @@
 static uint64_t way = 5; /* --completions, from 1: channel */
 
 #if __has_include(<liburing.h>)
-#define WORDS "poll|yield|nap|spin|channel|event|nonblocking|io_uring"
+#define WORDS "poll|yield|nap|spin|channel|event|nonblocking|backoff|io_uring"
 #else
-#define WORDS "poll|yield|nap|spin|channel|event|nonblocking"
+#define WORDS "poll|yield|nap|spin|channel|event|nonblocking|backoff"
 #endif
 
 static const struct our_option way_options[] = {
@@ -33,6 +33,7 @@ static const struct our_completion_ops *const ways_to_wait[] = {
 	&our_comp_channel,        /* ping-sr-3/completions.c */
 	&our_blocking_event,      /* ways/event.c */
 	&our_nonblocking_channel, /* ping-sr-4/completions.c */
+	&our_polling_backs_off,   /* ways/polling.c */
 #if __has_include(<liburing.h>)
 	&our_uring_channel, /* ways/io_uring.c */
 #endif

@@ -8,10 +8,11 @@
 #include "common/waiting.h"
 #include "ping-sr-3/comp_channel.h"
 
-extern const struct our_completion_ops our_polling_yields; /* polling.c */
-extern const struct our_completion_ops our_polling_naps;   /* polling.c */
-extern const struct our_completion_ops our_blocking_event; /* event.c */
-extern const struct our_completion_ops our_uring_channel;  /* io_uring.c: if liburing is there */
+extern const struct our_completion_ops our_polling_yields;    /* polling.c */
+extern const struct our_completion_ops our_polling_naps;      /* polling.c */
+extern const struct our_completion_ops our_polling_backs_off; /* polling.c */
+extern const struct our_completion_ops our_blocking_event;    /* event.c */
+extern const struct our_completion_ops our_uring_channel;     /* io_uring.c: if liburing is there */
 
 /*
  * Takes one event of the channel, and sleeps until there is one: ibv_get_cq_event(3). Returns 0, also

@@ -59,7 +59,7 @@ class Screens:
 
     def __init__(self, results: Results, link: str) -> None:
         self.results, self.link = results, link
-        self.points = {one.point for one in results.samples if one.link == link}
+        self.points = {one.point for one in results.samples if one.link == link and not one.point.workers}
 
     def figure(self, point: Point, measure: Measure, unit: str = "", most: float = 0.0) -> Figure | None:
         """Returns a figure of a point, if it was measured and, at a load, kept."""

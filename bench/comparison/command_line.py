@@ -55,6 +55,7 @@ def parser() -> argparse.ArgumentParser:
     options.add_argument("--junit", type=Path, metavar="FILE", help="write the results of --fail-if as JUnit XML")
     options.add_argument("--server-launch", default="", metavar="COMMAND", help="start servers with this command, such as 'ssh host1'")
     options.add_argument("--client-launch", default="", metavar="COMMAND", help="start clients with this command, such as 'ssh host2'")
+    options.add_argument("--simulated", action="store_true", help="in simulated time, on an ideal scheduler (verbs-sim); for --only busy and ways")
     options.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
     return options
 
@@ -62,7 +63,8 @@ def parser() -> argparse.ArgumentParser:
 def measure_here(options: argparse.Namespace, chosen: plan.Plan) -> int:
     """Measures on this machine, which may be the VM."""
     os.environ["PATH"] += ":/usr/sbin:/sbin"
-    told = {"arguments": sys.argv[1:], "window": chosen.window, "minutes": chosen.minutes, "link": options.link}
+    told = {"arguments": sys.argv[1:], "window": chosen.window, "minutes": chosen.minutes, "link": options.link,
+            "simulated": options.simulated}  # fmt: skip
     launch = {
         "server_launch": tuple(shlex.split(options.server_launch)),
         "client_launch": tuple(shlex.split(options.client_launch)),
@@ -117,7 +119,7 @@ def main() -> int:
     for launch in (options.server_launch, options.client_launch):
         if launch and shutil.which(shlex.split(launch)[0]) is None:
             parser().error(f"the launcher {shlex.split(launch)[0]} is not a command of this machine")
-    in_vm = not options.here and not launched and not ON_DEVICE
+    in_vm = not options.here and not launched and not options.simulated and not ON_DEVICE
     try:
         status = measure_in_vm() if in_vm else measure_here(options, chosen)
     except KeyboardInterrupt:

@@ -160,9 +160,6 @@ def say_machine(results: Results) -> list[str]:
                 f"A message on {link} takes {number(visible)} us one way if both ends poll, {number(reached)} us, and "
                 f"{number(law.answer_us)} us of CPU, if both sleep. No program that sleeps for each message is faster."
             )
-    if results.statistics_cost:
-        costs = [one["client_ns"] + one["agent_ns"] for one in results.statistics_cost]
-        told.append(f"Our programs' own statistics take {number(median(costs) / 1000)} us a message, both sides together.")
     if restless(results):
         told.append(restless(results))
     if results.background:

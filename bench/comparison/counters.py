@@ -34,7 +34,10 @@ def absent(events: tuple[str, ...] = EVENTS) -> str:
     if shutil.which("perf") is None:
         return "perf is not installed (linux-perf)"
     command = ["perf", "stat", "-x,", "-e", ",".join(events), "true"]
-    said = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S, check=False)
+    try:
+        said = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S, check=False)
+    except subprocess.TimeoutExpired:
+        return f"perf did not answer within {LIMIT_S:.0f} s"
     if said.returncode:
         return "perf cannot count: " + " ".join(said.stderr.split())[:200]
     missing = [event for event in events if event not in parse(said.stderr)]

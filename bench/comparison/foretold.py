@@ -45,6 +45,10 @@ def rows(results: Results, link: str) -> list[Row]:
     known, found = law_of(results, link), []
     points = sorted({one.point for one in results.samples if one.link == link}) if known else []
     for point in points:
+        lost = known.displaced(point.way, point.load, point.workers) if known and not point.helped else None
+        taken = estimate(results, link, point, plain("lost_cpus"))
+        if lost and taken and taken.value > 0:
+            found.append(Row(point, "CPUs of work lost", lost, taken))
         cost = known.of(point.way, point.load) if known and point == Point(point.way, point.load) else None
         if cost is None or point.load == IDLE or (point.load and not kept(results, link, point)):
             continue
@@ -61,12 +65,12 @@ def say(results: Results, link: str) -> list[str]:
     if not found or known is None:
         return []
     lines = []
-    for figure in ("CPU", "round trip"):
+    for figure, said in (("CPU", "CPU a message"), ("round trip", "the median round trip"), ("CPUs of work lost", "the work that others lose")):
         errors = [row.error for row in found if row.figure == figure]
         near = sum(abs(error) <= AIM for error in errors)
         if errors:
             lines.append(
-                f"Predicted before any load, {'CPU a message' if figure == 'CPU' else 'the median round trip'}: {near} of "
+                f"Predicted before any load, {said}: {near} of "
                 f"{len(errors)} within {AIM:.0%}; errors from {min(errors):+.0%} to {max(errors):+.0%}."
             )
     return [*lines, f"Predicted: a message costs as much asleep as polling at {two(known.break_even())} messages a second."]
@@ -74,7 +78,7 @@ def say(results: Results, link: str) -> list[str]:
 
 def table(results: Results, link: str) -> str:
     """Returns the table as HTML."""
-    head = "".join(f"<th>{name}</th>" for name in ("point", "figure", "predicted (µs)", "measured (µs)", "error"))
+    head = "".join(f"<th>{name}</th>" for name in ("point", "figure", "predicted (µs, or CPUs)", "measured", "error"))
     body = ""
     for row in rows(results, link):
         one = row.measured

@@ -13,6 +13,8 @@ from statistics import median
 from typing import Any
 
 POLLERS = 2  # a client and a server
+POLL, SPIN = ("ping-sr-2", "ways poll"), ("ping-sr-5", "ways spin")
+SLEEP = ("ping-sr-3", "ping-sr-4", "ways channel", "ways nonblocking", "ways io_uring", "ways event")
 Points = tuple[tuple[float, float], ...]
 
 
@@ -135,9 +137,20 @@ class Law:
         return max(self.answer_us, self.known.reached[0][1] + self.known.visible[0][1])
 
     def of(self, way: str, load: float) -> Cost | None:
-        """Returns the prediction for a program of the ladder; None: the law has none."""
-        if way == "ping-sr-2":
+        """Returns the prediction for a program of the ladder, or of ways/; None: the law has none."""
+        if way in POLL:
             return self.polling(load)
-        if way in ("ping-sr-3", "ping-sr-4"):
+        if way in SLEEP:
             return self.sleeping(load)
-        return self.spinning(load, 2 * self.known.wake_up_us) if way == "ping-sr-5" else None
+        return self.spinning(load, 2 * self.known.wake_up_us) if way in SPIN else None
+
+    def displaced(self, way: str, load: float, ratio: float) -> float | None:
+        """Returns the CPUs of work that workers, `ratio` for each CPU, lose to it. What polls wants whole CPUs, and gets its fair part of all; what
+        sleeps gets the CPU time that it asks for, first from CPUs that are idle."""
+        cost, cpus = self.of(way, load), self.known.cpus
+        workers = max(1, round(ratio * cpus))
+        if cost is None or not ratio:
+            return None
+        polls = min(workers, cpus) - workers * min(1.0, cpus / (workers + self.pollers))
+        wants = cost.cpu_us * cost.rate / 1e6
+        return polls if way in POLL else min(polls, max(0.0, wants + min(workers, cpus) - cpus))

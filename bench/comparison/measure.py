@@ -17,14 +17,13 @@ from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
 
-from . import counters, cpu, energy, place, remote, store
+from . import counters, cpu, energy, place, remote, simulated, store
 from .plan import Plan, Point
 from .runner import Failed, Hung, Job, Runner
 from .statistics import settled
 from .ways import WAYS
 
 PRIMITIVES = "build/bench/primitives"
-STATISTICS_COST = ["build/bench/statistics_cost", "30000"]  # messages for round trips of about 30 us
 GIVE_UP = 3  # failures of a point in a row
 
 
@@ -61,6 +60,11 @@ class Session:
         self.cost: dict[tuple[str, Point], float] = {}
         self.results = store.collect(file) if file.exists() else store.Results()
         self.first_round = max([one.round for one in self.results.samples], default=0) + 1
+
+    @property
+    def is_here(self) -> bool:
+        """Returns whether this machine runs the programs, in real time."""
+        return not isinstance(self.runner, (remote.RemoteRunner, simulated.SimulatedRunner))
 
     def note(self, kind: str, value: object) -> None:
         """Writes a line to the file, at once."""
@@ -101,9 +105,9 @@ class Session:
     def one(self, link: place.Link, point: Point, number: int) -> None:
         """Makes one run. If it fails, records the failure, and the measurement continues."""
         begun = time.monotonic()
-        if not isinstance(self.runner, remote.RemoteRunner):
+        if self.is_here:
             self.note("steadiness", cpu.steadiness())
-        job = Job(WAYS[point.way], link, point.load, point.size, point.clients)
+        job = Job(WAYS[point.way], link, point.load, point.size, point.clients, workers=point.workers, helped=point.helped)
         key = (link.name, point)
         try:
             sample = store.Sample(link.name, point, number, self.runner.run(job))
@@ -117,14 +121,10 @@ class Session:
         self.cost[key] = time.monotonic() - begun
 
     def machine(self) -> None:
-        """Measures, once in each round, the idle machine's use of the CPU, a wake-up, and the statistics."""
-        if isinstance(self.runner, remote.RemoteRunner):
+        """Measures, once in each round, the idle machine's use of the CPU, and a wake-up."""
+        if not self.is_here:
             return  # other machines measure this
         self.note("background", cpu.background(1.0, self.runner.cpus))
-        if shutil.which(STATISTICS_COST[0]):
-            said = subprocess.run(STATISTICS_COST, capture_output=True, text=True, timeout=120, check=False)
-            if said.returncode == 0:
-                self.note("statistics_cost", json.loads(said.stdout))
         for link in self.links:
             found = primitives(link)
             if found:
@@ -172,16 +172,20 @@ def choose_links(links: list[place.Link], wanted: str) -> list[place.Link]:
 
 def measure(plan: Plan, folder: Path, options: dict[str, object], runner_options: dict[str, tuple[str, ...]]) -> None:
     """Measures a plan. Raises Failed if nothing can be measured."""
-    links = choose_links(place.links(), str(options.get("link") or ""))
+    in_simulation = bool(options.get("simulated"))
+    links = [simulated.LINK] if in_simulation else choose_links(place.links(), str(options.get("link") or ""))
     file = folder / "samples.jsonl"
     with tempfile.TemporaryDirectory() as scratch:
-        kind = remote.RemoteRunner if any(runner_options.values()) else Runner
+        kind = simulated.SimulatedRunner if in_simulation else remote.RemoteRunner if any(runner_options.values()) else Runner
         runner = kind(Path(scratch), plan.window, 6 + 10 * plan.window, **runner_options)
-        why = "the programs are on other machines" if kind is remote.RemoteRunner else counters.absent()
+        away = "time is simulated" if in_simulation else "the programs are on other machines" if kind is remote.RemoteRunner else ""
+        why = away or counters.absent()
         runner.count = not why
-        runner.packages, read = (energy.Packages(), f"none: {why}") if kind is remote.RemoteRunner else energy.packages()
+        runner.packages, read = (energy.Packages(), f"none: {why}") if away else energy.packages()
         session = Session(plan, links, runner, file)
         session.note("environment", place.describe(links))
+        if in_simulation:
+            session.note("environment", {"cpus": simulated.CPUS, "emulated": "time is simulated, and a scheduler is ideal (verbs-sim)"})
         for what in place.unsteady():
             print(f"compare: {what}", file=sys.stderr)
         session.note("environment", {"unsteady": place.unsteady()})

@@ -102,10 +102,20 @@ def qperf(text: str) -> Figures:
     return {"mean_us": mean, "rate": 1e6 / mean}
 
 
+def threads(text: str) -> Figures:
+    """ping-mt-4: '4 threads share nothing: 8688 READs/s, 166.0 us of CPU each'."""
+    found = re.search(r"([\d.]+) READs/s", text)
+    if not found:
+        raise Unreadable(f"no rate: {text[-80:]!r}")
+    return {"rate": float(found.group(1))}
+
+
 def read(family: str, program: str, text: str) -> Figures:
     """The figures that a client printed."""
     if family in ("ours", "tcp"):
         return ours(text)
+    if family == "threads":
+        return threads(text)
     if family == "pingpong":
         return pingpong(text)
     if family == "qperf":

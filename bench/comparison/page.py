@@ -10,14 +10,14 @@ import json
 from html import escape
 from typing import Any
 
-from . import answers, foretold, picture, plots
+from . import answers, displaced, foretold, picture, plots
 from .agreement import compare, say
 from .answers import Answer, cell_text
 from .clauses import WAYS, caveat, failed
 from .conclusions import conclusions, number, restless
 from .limits import describe_target, targets
 from .plan import IDLE
-from .statistics import (a_message, cpu_us, estimate, net_cpus, plain, ratio, reference, series, verdict)  # fmt: skip
+from .statistics import (a_message, cpu_us, estimate, net_cpus, plain, preempted, ratio, reference, series, verdict)  # fmt: skip
 from .store import Results
 from .words import CANNOT, Figure
 
@@ -67,14 +67,16 @@ def table(results: Results, link: str) -> str:
     us, net = cpu_us(results), net_cpus(results)
     counted = [name for name in ("instructions", "cache_misses") if any(f"perf_{name}" in one.figures for one in results.samples)]
     power = any("watts" in one.figures for one in results.samples)
+    others = ["lost_cpus", "lost_by_computing", "lost_by_walking"] if any(point.workers for point in points) else []
     rows = [row("point", "messages/s", "round trip p50 (us)", "p99", "p99.9", "MB/s", "CPUs", "us of CPU a message", "client CPUs",
                 "server CPUs", "switches a message", *(f"{name.replace('_', ' ')} a message" for name in counted),
-                *(["mJ a message"] if power else []), "CPU x", "CPU beside its reference", "rounds", head=True)]  # fmt: skip
+                *(["mJ a message"] if power else []), "preempted a second", *(["CPUs of work lost", "part lost by computing",
+                "by walking"] if others else []), "CPU x", "CPU beside its reference", "rounds", head=True)]  # fmt: skip
     for point in points:
         figures = [estimate(results, link, point, figure) for figure in (
             plain("rate"), plain("p50_us"), plain("p99_us"), plain("p99_9_us"), plain("mb_per_second"), net, us, plain("client_cpus"),
             plain("server_cpus"), a_message(plain("switches")), *(a_message(plain(f"perf_{name}")) for name in counted),
-            *([a_message(plain("watts"), 1000)] if power else []))]  # fmt: skip
+            *([a_message(plain("watts"), 1000)] if power else []), preempted, *map(plain, others))]  # fmt: skip
         other = reference(point, points)
         beside = ratio(series(results, link, point, us), series(results, link, other, us)) if other else None
         word = f"{verdict(beside)} ({other.way})" if other else ""
@@ -223,7 +225,7 @@ def page(all_results: list[Results]) -> str:
         (results, link, answer)
         for results in all_results
         for link in dict.fromkeys(one.link for one in results.samples)
-        for answer in answers.answers(results, link)
+        for answer in displaced.screens(results, link)
     ]
     alone = len(screens) == 1
     body = "".join(first_screen(*screen, alone) for screen in screens) or "<h1>Nothing was measured.</h1>"
@@ -247,7 +249,7 @@ def summary(results: Results) -> str:
     """The summary for the terminal."""
     lines = []
     for link in dict.fromkeys(one.link for one in results.samples):
-        for answer in answers.answers(results, link):
+        for answer in displaced.screens(results, link):
             lines += [f"{link}: {answer.about}", *(f"  {line}" for line in answers.text(answer, results, link))]
         lines += [f"  {line}" for line in foretold.say(results, link)]
         lines += [f"  {describe_target(one)}" for one in targets(results) if one.link == link]

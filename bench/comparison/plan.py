@@ -6,8 +6,9 @@ Place: below measure.py. Contract: samples of the same Point are comparable; a p
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from .busy import HELPS
 from .ways import EVERY_WAY, NINE, PARTS, WAYS
 
 IDLE = 1  # messages a second, the lowest value of --rate: almost nothing is sent
@@ -22,6 +23,8 @@ class Point:
     load: int = 0
     size: int = 64
     clients: int = 1
+    workers: float = 0.0  # beside it, for each CPU
+    helped: str = ""  # by what: busy.HELPS
 
     @property
     def name(self) -> str:
@@ -31,7 +34,9 @@ class Point:
             text += f" at {self.load}/s" if self.load != IDLE else " idle"
         if self.size != 64:
             text += f", {size_name(self.size)}"
-        return text if self.clients == 1 else f"{text}, {self.clients} clients"
+        text += f", {self.clients} clients" if self.clients > 1 else ""
+        text += f", {self.workers:g} workers a CPU" if self.workers else ""
+        return f"{text}, {self.helped}" if self.helped else text
 
 
 def size_name(size: int) -> str:
@@ -65,6 +70,9 @@ TCP = ["tcp polling", "tcp sleeping"]
 SPINS = ["ping-sr-5 spin 20", "ping-sr-5 spin 100", "ping-sr-5 spin 500"]
 STREAMS = ["blast-sr-2", "blast-sr-2 -v", "ib_send_bw", "blast-rdma-1", "ib_write_bw", "blast-rdma-1 --read", "ib_read_bw"]
 TOGETHER = 4  # connections that sleep, and share the load of one that polls
+LOADED = (10, 1000, 3000, 0)  # loads of ways beside workers
+EVERY = [f"ways {name}" for name in EVERY_WAY]
+MT = ["each polls", "one polls"]
 ATOMIC = grid(["count-atomic-1", "ib_atomic_lat"], (0,), 8)
 
 GROUPS: dict[str, list[Point]] = {
@@ -72,7 +80,10 @@ GROUPS: dict[str, list[Point]] = {
     "one-sided": grid(ONE_SIDED, (IDLE, 1000, 0)),
     "spin": grid(SPINS, (1000, 3000, 0)),
     "nine": grid([way.name for way in NINE], (IDLE, 1000, 0)),
-    "ways": grid([f"ways {name}" for name in EVERY_WAY], (10, 1000, 3000, 0)) + grid(["ways nap", "ways spin", "ways channel"], (0,), 64, 16),
+    "ways": grid(EVERY, LOADED),
+    "busy": [replace(point, workers=n) for n in (0.0, 0.5, 1.0, 2.0) for point in grid(EVERY, LOADED)],
+    "helps": [replace(point, workers=1.0, helped=how) for how in ("", *HELPS) for point in grid(
+        ["ways poll", "ways backoff", "ways channel"], (1000, 0))] + [Point(way, workers=1.0) for way in MT],
     "peers": grid(PEERS, (0,)) + grid(TCP, (1000, 0)),
     "round-trip": grid(["ping-sr-0", "ping-sr-1", *LADDER[:3], *PEERS[:2]], (0,)),
     "sizes": [point for size in (4096, 65536, 1 << 20) for point in grid(["ping-sr-2", "ping-sr-3", "tcp sleeping"], (0,), size)],

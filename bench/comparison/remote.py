@@ -15,11 +15,12 @@ import time
 from dataclasses import replace
 from typing import Any
 
-from . import outputs
+from . import busy, outputs
 from .children import Child
 from .runner import Failed, Hung, Job, Pace, Runner
 from .ways import UNTOLD, WAYS, Wish, commands
 
+START = 0.5  # seconds until a program that was launched has connected, mostly
 GRACE = 10  # seconds to start, connect and leave
 
 
@@ -40,7 +41,7 @@ def cpus(result: dict[str, Any]) -> float:
 
 def figures(told: outputs.Figures, client: dict[str, Any], server: dict[str, Any]) -> outputs.Figures:
     """The figures of runner.figures that are known. The CPU use of the two machines is added up."""
-    result = {name: told[name] for name in ("rate", "mb_per_second", "p50_us", "mean_us", "p99_us", "max_us") if name in told}
+    result = {name: told[name] for name in ("rate", "mb_per_second", "p50_us", "mean_us", "p99_us", "p99_9_us", "max_us") if name in told}
     if client and server:
         result["client_cpus"], result["server_cpus"] = cpus(client), cpus(server)
         if all(one["machine_cpu"] for one in (client, server)):
@@ -66,7 +67,7 @@ class RemoteRunner(Runner):
 
     def wish_remote(self, job: Job, pace: Pace) -> Wish:
         """The work of the programs, in whole seconds. A run ends by its count or time: no signal can be sent to it."""
-        seconds = max(1, math.ceil(self.window + pace.settle))
+        seconds = max(1, math.ceil(self.window + pace.settle + (START if job.workers else 0)))
         return replace(self.wish(job, pace), seconds=float(seconds), until=seconds)
 
     def finish_remote(self, clients: list[Child], server: Child, limit: int) -> None:
@@ -95,15 +96,27 @@ class RemoteRunner(Runner):
         pace = self.paces.setdefault(f"{job.way.name} {job.size} {job.link.name}", Pace())
         wish = self.wish_remote(job, pace)
         limit = wish.until + GRACE + (0 if job.way.ends_by_signal else round(self.limit))
-        argvs = commands(job.way, wish)
-        self.command_lines[job.way.name] = [" ".join(argv) for argv in argvs]
+        argvs = [busy.helped(job.helped, argv) for argv in commands(job.way, wish)]
+        self.command_lines[job.name] = [" ".join(argv) for argv in argvs]
+        hosts = dict.fromkeys((self.server_launch, self.client_launch)) if job.workers else ()
+        work = busy.work(job.workers, job.helped)
         try:
+            self.start_workers([self.launched(host, work, limit + math.ceil(busy.LIMIT_S)) for host in hosts])
             server = self.children.start("server", self.launched(self.server_launch, argvs[0], limit))
             if self.children.wait(server, 0.0 if job.way.ends_by_signal else 2.0):
                 raise Failed(f"the server failed ({server.status}): {server.said()}")
             client = self.children.start("client0", self.launched(self.client_launch, argvs[1], limit))
+            for wait in (pace.settle + START, self.window if hosts else 0):
+                if hosts and self.children.wait(client, wait):
+                    raise Failed(f"the client ended ({client.status}) before the window did: {client.said()}")
+                for one in self.workers:
+                    one.mark()
             self.finish_remote([client], server, limit)
             told = outputs.read(job.way.family, job.way.program, client.out.read_text())
+            result = figures(told, uses(client.out.read_text()), uses(server.out.read_text()))
+            busy.add(self.workers, result)
+        except busy.Lost as error:
+            raise Failed(str(error)) from error
         except outputs.Unreadable as error:
             pace.settle = 2 * pace.settle + 1  # longer the next time
             raise Failed(str(error)) from error
@@ -111,7 +124,7 @@ class RemoteRunner(Runner):
             self.children.end_all()
         if not job.load:
             pace.message = 1 / told["rate"]
-        return figures(told, uses(client.out.read_text()), uses(server.out.read_text()))
+        return result
 
 
 def possible(way: str) -> bool:

@@ -13,12 +13,13 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import counters, cpu, outputs, place
+from . import busy, counters, cpu, outputs, place
 from .children import Child, Children
 from .energy import Packages
 from .ways import Way, Wish, commands
 
 TRIES = 5
+PORT = 12321  # the port that store_server uses
 MARGIN = 0.1  # seconds between window and end
 
 
@@ -57,6 +58,13 @@ class Job:
     size: int
     clients: int = 1
     depth: int = 16
+    workers: float = 0.0  # for each CPU
+    helped: str = ""
+
+    @property
+    def name(self) -> str:
+        """Its command lines are kept by this name."""
+        return f"{self.way.name} {self.helped}".strip()
 
 
 @dataclass
@@ -78,6 +86,7 @@ class Runner:
         self.threads = cpu.kernel_threads()
         self.paces: dict[str, Pace] = {}
         self.command_lines: dict[str, list[str]] = {}
+        self.workers: list[busy.Workers] = []  # those of this run
 
     def wish(self, job: Job, pace: Pace) -> Wish:
         """Returns the parameters of a run, with a new port: the last one may still be in TIME_WAIT."""
@@ -89,10 +98,16 @@ class Runner:
             job.link.address, self.port, job.link.device, gid, job.load, job.size, job.clients, count, seconds, job.depth
         )  # fmt: skip
 
+    def start_workers(self, commands_: list[list[str]]) -> None:
+        """Starts workers, one command for each machine, and measures them alone."""
+        self.workers = [busy.Workers(self.children, self.children.start(f"workers{n}", argv)) for n, argv in enumerate(commands_)]
+        for one in self.workers:
+            one.alone()
+
     def start_server(self, job: Job, argv: list[str], port: int) -> Child:
         """Starts the server, and returns when it listens."""
         server = self.children.start("server", argv)
-        with_cm = job.way.family == "perftest" or (job.way.family == "ours" and not job.way.name.startswith("ping-rc-0"))
+        with_cm = job.way.family in ("perftest", "threads") or (job.way.family == "ours" and not job.way.name.startswith("ping-rc-0"))
         limit = time.monotonic() + min(self.limit, 30)
         while not place.listening(port, with_cm):
             if self.children.wait(server, 0.05) or time.monotonic() > limit:
@@ -106,10 +121,14 @@ class Runner:
         try:
             pids = [pid for child in children for pid in cpu.with_children(child.pid)]
             energy = self.packages.read()
+            for one in self.workers:
+                one.mark()
             first = cpu.begin(pids, list(self.threads))
             if self.children.wait(children[-1], self.window):
                 raise TooShort
             last = cpu.end(pids, list(self.threads))
+            for one in self.workers:
+                one.mark()
             power = {"watts": self.packages.watts(energy, self.packages.read())} if self.packages.folders else {}
         except OSError as error:
             raise TooShort from error
@@ -126,7 +145,7 @@ class Runner:
                 raise TooEarly  # the client did not even have a handler for the signal
             if client.status:
                 raise Failed(f"the client failed ({client.status}): {client.said()}")
-        if job.way.family == "qperf":
+        if job.way.family in ("qperf", "threads"):
             self.children.end(server)
             return
         if job.clients > 1 and not self.children.wait(server, 2):
@@ -139,9 +158,10 @@ class Runner:
     def attempt(self, job: Job, pace: Pace) -> outputs.Figures:
         """Runs a server and its clients to their ends; raises TooShort or TooEarly if the window was not within the transfer."""
         wish = self.wish(job, pace)
-        argvs = commands(job.way, wish)
-        self.command_lines[job.way.name] = [" ".join(argv) for argv in argvs]
-        server = self.start_server(job, argvs[0], wish.port)
+        argvs = [busy.helped(job.helped, argv) for argv in commands(job.way, wish)]
+        self.command_lines[job.name] = [" ".join(argv) for argv in argvs]
+        self.start_workers([busy.work(job.workers, job.helped)] if job.workers else [])
+        server = self.start_server(job, argvs[0], PORT if job.way.family == "threads" else wish.port)
         clients = [self.children.start(f"client{n}", argvs[1]) for n in range(job.clients)]
         use: cpu.Use | None = None
         begun = 0.0
@@ -162,7 +182,9 @@ class Runner:
         lasted = told[0].get("seconds", ended) + (told[0].get("warm_up", 0.0) / job.load if job.load else 0.0)
         if ended - lasted > begun:
             raise TooEarly
-        return {**figures(job, told, use, server, clients), **counted, **power}
+        result = {**figures(job, told, use, server, clients), **counted, **power}
+        busy.add(self.workers, result)
+        return result
 
     def read(self, job: Job, clients: list[Child]) -> list[outputs.Figures]:
         """The clients' figures. A client that succeeds without figures was still in its warm-up."""
@@ -176,7 +198,7 @@ class Runner:
     def run(self, job: Job) -> outputs.Figures:
         """Measures a sample. perftest may fail to connect on a busy machine, or crash there: it gets three attempts."""
         first = Pace() if job.way.ends_by_signal else Pace(0.8)
-        pace = self.paces.setdefault(f"{job.way.name} {job.size} {job.link.name}", first)
+        pace = self.paces.setdefault(f"{job.name} {job.size} {job.workers} {job.link.name}", first)
         failures, why = 0, []
         for _ in range(TRIES):
             try:
@@ -187,6 +209,8 @@ class Runner:
             except TooEarly:
                 pace.settle = min(pace.settle * 1.7, 8.0)
                 why.append("begun late")
+            except busy.Lost as error:
+                raise Failed(str(error)) from error
             except Failed as error:
                 failures += 1
                 pace.message *= 5 if isinstance(error, Hung) else 1  # perhaps the run had too many messages

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 
 from .plan import Point
@@ -95,6 +95,12 @@ def plain(name: str) -> Callable[[Sample], float | None]:
     return lambda sample: sample.figures.get(name)
 
 
+def preempted(sample: Sample) -> float | None:
+    """Involuntary context switches a second, of client and server."""
+    both = (sample.figures.get("switches"), sample.figures.get("voluntary"))
+    return None if both[0] is None or both[1] is None else both[0] - both[1]
+
+
 def kept(results: Results, link: str, point: Point) -> bool:
     """Returns whether the offered rate was reached, give or take a message at the window's edge: at 10/s a tenth."""
     rate = estimate(results, link, point, plain("rate"))
@@ -128,9 +134,9 @@ def cpu_us(results: Results) -> Callable[[Sample], float | None]:
 
 
 def reference(point: Point, points: Sequence[Point]) -> Point | None:
-    """The point that this one is compared with: ping-sr-2 or ib_send_bw, under the same conditions."""
-    for way in ("ping-sr-2", "ib_send_bw"):
-        other = Point(way, point.load, point.size, point.clients)
+    """The point that this one is compared with: ping-sr-2, ib_send_bw or ways poll, under the same conditions."""
+    for way in ("ping-sr-2", "ib_send_bw", "ways poll"):
+        other = replace(point, way=way)
         if other in points and other != point:
             return other
     return None

@@ -43,7 +43,6 @@ class Results:
     options: dict[str, Any] = field(default_factory=dict)
     samples: list[Sample] = field(default_factory=list)
     background: list[float] = field(default_factory=list)
-    statistics_cost: list[dict[str, float]] = field(default_factory=list)
     primitives: list[dict[str, Any]] = field(default_factory=list)
     steadiness: list[float] = field(default_factory=list)
     failures: list[dict[str, Any]] = field(default_factory=list)
@@ -88,7 +87,7 @@ def collect(file: Path) -> Results:
             getattr(results, kind).update(value)
         elif kind == "missing":
             results.missing = sorted({*results.missing, *value})
-        elif kind in ("background", "statistics_cost", "primitives", "steadiness", "failures", "notes"):
+        elif kind in ("background", "primitives", "steadiness", "failures", "notes"):
             getattr(results, kind).append(value)
     return results
 
@@ -124,8 +123,8 @@ def write_csv(results: Results, file: Path) -> None:
     """Writes a line of CSV for each figure of each sample."""
     with open(file, "w", encoding="utf-8", newline="") as out:
         writer = csv.writer(out)
-        writer.writerow(["machine", "link", "way", "load", "size", "clients", "round", "figure", "value"])
+        writer.writerow(["machine", "link", "way", "load", "size", "clients", "workers", "helped", "round", "figure", "value"])
         machine = results.environment.get("label", "")
         for one in results.samples:
-            place = [machine, one.link, one.point.way, one.point.load, one.point.size, one.point.clients, one.round]
+            place = [machine, one.link, one.point.way, one.point.load, one.point.size, one.point.clients, one.point.workers, one.point.helped, one.round]
             writer.writerows([*place, name, value] for name, value in one.figures.items())

@@ -47,6 +47,8 @@ class Way:
             if not gone and "io_uring" in self.options and b"liburing" not in Path(f"{self.program}/client").read_bytes():
                 return "it was built without liburing"
             return f"{self.program}/{gone[0]} is not built" if gone else ""
+        if self.family == "threads":
+            return "" if os.access(f"{self.program}/client", os.X_OK) else f"{self.program}/client is not built"
         if shutil.which(self.program) is None:
             return f"{self.program} is not there"
         return ""
@@ -141,7 +143,12 @@ def tcp(way: Way, wish: Wish) -> tuple[list[str], list[str]]:
     return [*common, "server", *place], [*common, "client", *place, str(wish.rate)]
 
 
-FAMILIES = {"ours": ours, "perftest": perftest, "pingpong": pingpong, "qperf": qperf, "tcp": tcp}
+def threads(way: Way, wish: Wish) -> tuple[list[str], list[str]]:
+    """Four threads of ping-mt-4, each with a connection. Its port is fixed, and its server ends by a signal."""
+    return ["build/examples/store_server", wish.address], [f"{way.program}/client", wish.address, *way.options, str(wish.count)]
+
+
+FAMILIES = {"threads": threads, "ours": ours, "perftest": perftest, "pingpong": pingpong, "qperf": qperf, "tcp": tcp}
 
 
 def commands(way: Way, wish: Wish) -> tuple[list[str], list[str]]:
@@ -164,7 +171,7 @@ NINE = [
     for completions in NINE_WAITS
 ]
 TCP = "build/bench/tcp_ping"
-EVERY_WAY = {"poll": POLLS, "yield": POLLS, "nap": BOTH, "spin": BOTH, "channel": SLEEPS,
+EVERY_WAY = {"poll": POLLS, "yield": POLLS, "nap": BOTH, "backoff": BOTH, "spin": BOTH, "channel": SLEEPS,
              "nonblocking": SLEEPS, "io_uring": SLEEPS, "event": SLEEPS}  # --completions  # fmt: skip
 PARTS = {"none": "111", "chaining": "011", "signaling": "101", "credits": "110", "all": "000"}
 
@@ -185,6 +192,8 @@ WAYS = {
         *(stage("ping-sr-5", "--spin", us, called=f"ping-sr-5 spin {us}") for us in ("20", "100", "500")),
         *NINE,
         *(Way(f"ways {name}", waits, "build/ways", "ours", ("--completions", name)) for name, waits in EVERY_WAY.items()),
+        Way("each polls", POLLS, "build/beyond/ping-mt-4", "threads", ("nothing", "4")),
+        Way("one polls", BOTH, "build/beyond/ping-mt-4", "threads", ("poller", "4")),
         *(stage(f"ping-rdma-{n}") for n in "123"),
         stage("ping-rc-0"),
         replace(stage("ping-rc-0", called=EVENTS), waits=SLEEPS, program=f"build/{EVENTS}"),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Two programs of bench/, and what they print, against the test's own clock: tcp_ping, with which RDMA is compared, and an
-echo that takes its time; and statistics_cost."""
+"""Two programs of bench/, and what they print: tcp_ping, with which RDMA is compared, against the test's own clock, and an echo that
+takes its time; and busy, which is other work, against what the kernel says of its processes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ import pytest
 
 BENCH = Path(__file__).resolve().parents[2] / "build/bench"
 PROGRAM = BENCH / "tcp_ping"
-BATCHES, BATCH = 11, 100_000  # batches of messages in statistics_cost, for each of two figures
 SIZE, LONG = 200, 1 << 24  # bytes: no call moves all of the long one
 DELAYS_US = [1000, 3000, 3000]  # delays of the echo, in turn: most exceed the shortest
 WARM_UP = 100  # messages of a run without a rate
@@ -111,17 +110,60 @@ def test_a_server(how: str) -> None:
             server.kill()
 
 
-def test_what_statistics_cost() -> None:
-    """Half of the batches take as long as is said, and all no longer than the program ran."""
-    began = time.monotonic()
-    done = subprocess.run([BENCH / "statistics_cost", "30000"], capture_output=True, text=True, timeout=LIMIT_S)
-    took_ns, said = (time.monotonic() - began) * 1e9, json.loads(done.stdout)
-    assert said["client_ns"] > 0 < said["agent_ns"]
-    assert (said["client_ns"] + said["agent_ns"]) * BATCH * (BATCHES // 2 + 1) < took_ns
-
-
-@pytest.mark.parametrize("words", ["tcp_ping poll client 127.0.0.1 1", "statistics_cost"])
+@pytest.mark.parametrize("words", ["tcp_ping poll client 127.0.0.1 1", "busy work", "busy work 0", "busy nice"])
 def test_wrong_usage(words: str) -> None:
     program, *rest = words.split()
     done = subprocess.run([BENCH / program, *rest], capture_output=True, text=True, timeout=LIMIT_S)
     assert (done.returncode, done.stdout) == (2, "") and done.stderr.startswith("usage: ")
+
+
+def cpus() -> int:
+    return len(os.sched_getaffinity(0))
+
+
+@pytest.mark.parametrize("ratio, own", [(0.1, ""), (1, ""), (2, ""), (2, "own")])
+def test_workers(ratio: float, own: str) -> None:
+    """As many as are asked for, each on one CPU, of both kinds if there are two; all work, and end with busy."""
+    if own and cpus() < 2:
+        pytest.skip("one CPU")
+    with subprocess.Popen([BENCH / "busy", "work", str(ratio), *own.split()], stdout=subprocess.PIPE, text=True) as busy:
+        try:
+            assert busy.stdout
+            first = json.loads(busy.stdout.readline())
+            number = max(1, round(ratio * cpus()))
+            children = Path(f"/proc/{busy.pid}/task/{busy.pid}/children").read_text().split()
+            assert len(children) == first["computers"] + first["walkers"] == number
+            assert first["cpus"] == cpus() and (first["free"] < cpus()) == bool(own)
+            assert (first["walkers"] > 0) == (number > 1)
+            end = time.monotonic() + LIMIT_S
+            while (lap := json.loads(busy.stdout.readline()))["computed"] == 0 or lap["walkers"] and lap["walked"] == 0:
+                assert time.monotonic() < end
+            used = sum(time.clock_gettime_ns((~int(one) << 3) | 2) for one in children)
+            assert lap["ns"] > first["ns"] and first["cpu_ns"] < lap["cpu_ns"] <= used
+            places = [os.sched_getaffinity(int(one)) for one in children]
+            assert all(len(one) == 1 for one in places) and len(set().union(*places)) == min(number, first["free"])
+        finally:
+            busy.kill()
+    end = time.monotonic() + LIMIT_S
+    while any(Path(f"/proc/{one}").exists() for one in children):
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("how, command, said", [
+    ("slack", "cat /proc/self/timerslack_ns", "1"), ("batch", "chrt -p $$", "SCHED_BATCH"), ("fifo", "chrt -p $$", "SCHED_FIFO"),
+    ("nice", "nice", "-10"), ("own", "grep Cpus_allowed_list /proc/self/status", "")])  # fmt: skip
+def test_what_helps(how: str, command: str, said: str) -> None:
+    """It holds for the command; who may not do it is told so, and the command is not executed."""
+    done = subprocess.run([BENCH / "busy", how, "sh", "-c", command], capture_output=True, text=True, timeout=LIMIT_S)
+    if done.returncode:
+        assert os.geteuid() and how in ("nice", "fifo") and done.stderr.startswith(f"busy: {how}: ") and not done.stdout
+    elif how == "own":
+        assert done.stdout.split()[1].endswith(str(max(os.sched_getaffinity(0)))) and cpus() > 1
+    else:
+        assert said in done.stdout.split() or said in done.stdout
+
+
+def test_what_does_not_help() -> None:
+    done = subprocess.run([BENCH / "busy", "hope", "true"], capture_output=True, text=True, timeout=LIMIT_S)
+    assert (done.returncode, done.stderr) == (1, "busy: hope: Invalid argument\n")

@@ -7,7 +7,7 @@ import pytest
 from live.conftest import Run, next_port
 from live.table import LINKS, Link
 
-WAYS = ("poll", "yield", "nap", "spin", "channel", "nonblocking", "event", "io_uring")
+WAYS = ("poll", "yield", "nap", "backoff", "spin", "channel", "nonblocking", "event", "io_uring")
 IPV4 = [pytest.param(one, id=str(one), marks=() if n == 0 else pytest.mark.long)
         for n, one in enumerate(link for link in LINKS if link.family == 4)]  # fmt: skip
 

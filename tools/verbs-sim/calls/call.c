@@ -27,7 +27,8 @@ __thread struct sim_thread *sim_left;
 void sim_use_cpu(uint64_t ns)
 {
 	sim_world->now_ns += ns;
-	sim_me->program->cpu_ns += ns;
+	if (!sim_world->cpus) /* otherwise core/cpus.c charges it */
+		sim_me->program->cpu_ns += ns;
 }
 
 /* Tells the runner that the program has written something, if a step awaits its output. */
@@ -118,8 +119,11 @@ void sim_poll_until(const void *awaited, uint64_t deadline_ns)
 {
 	uint64_t before_ns = sim_world->now_ns;
 
+	sim_me->polls = true;
 	block_for(&awaited, 1, deadline_ns);
-	sim_me->program->cpu_ns += sim_world->now_ns - before_ns;
+	sim_me->polls = false;
+	if (!sim_world->cpus)
+		sim_me->program->cpu_ns += sim_world->now_ns - before_ns;
 }
 
 void sim_idle(const void *awaited)
@@ -140,7 +144,7 @@ void sim_found(void)
 
 void sim_lose_processor(void)
 {
-	if (sim_rarely(LOSES_PROCESSOR))
+	if (!sim_world->cpus && sim_rarely(LOSES_PROCESSOR))
 		sim_sleep(NULL, 0, sim_world->now_ns + sim_random(LOST_NS));
 }
 

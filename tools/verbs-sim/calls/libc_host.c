@@ -47,13 +47,25 @@ EXPORTED int getaddrinfo(const char *restrict node, const char *restrict service
  * ---- /proc/stat ----
  *
  * The machine has two processors. Each column of proc(5) gets a different part of each simulated
- * second, so that a test notices a program that confuses two columns.
+ * second, so that a test notices a program that confuses two columns. With --cpus it has as many as
+ * that, and the time is that of the programs and workers.
  */
 
 #define PROCESSORS 2
 
 /* Ticks of 10 ms in a second: user, nice, system, idle, iowait, irq, softirq, steal. */
 static const unsigned int columns[] = { 23, 3, 31, 101, 5, 7, 11, 19 };
+
+static unsigned long long ticks(size_t column)
+{
+	uint64_t busy_ns = sim_world->busy_ns + sim_world->worked_ns;
+
+	if (!sim_world->cpus)
+		return sim_world->now_ns * columns[column] / 1000000000;
+	if (column == 0)
+		return busy_ns / 10000000;
+	return column == 3 ? (sim_world->now_ns * sim_world->cpus - busy_ns) / 10000000 : 0;
+}
 
 static FILE *open_stat(void)
 {
@@ -64,9 +76,7 @@ static FILE *open_stat(void)
 	if (!file)
 		return NULL;
 	for (i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
-		length += (size_t)snprintf(
-			text + length, sizeof(text) - length, " %llu",
-			(unsigned long long)(sim_world->now_ns * columns[i] / 1000000000));
+		length += (size_t)snprintf(text + length, sizeof(text) - length, " %llu", ticks(i));
 	fprintf(file, "%s 0 0\ncpu0 1 1 1 1 1 1 1 1 0 0\n", text);
 	rewind(file);
 	return file;
@@ -87,7 +97,7 @@ EXPORTED FILE *fopen(const char *restrict path, const char *restrict mode)
 EXPORTED long sysconf(int name)
 {
 	if (sim_me && (name == _SC_NPROCESSORS_ONLN || name == _SC_NPROCESSORS_CONF))
-		return PROCESSORS;
+		return sim_world->cpus ? (long)sim_world->cpus : PROCESSORS;
 	return REAL(sysconf)(name);
 }
 

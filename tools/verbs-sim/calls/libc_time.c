@@ -263,6 +263,7 @@ EXPORTED int sched_yield(void)
 {
 	if (!sim_me)
 		return REAL(sched_yield)();
+	sim_yield_cpu();
 	SIM_STEP("sched_yield");
 	return 0;
 }

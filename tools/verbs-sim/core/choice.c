@@ -16,7 +16,7 @@ uint64_t sim_wakes_ns(const struct sim_thread *thread)
 
 bool sim_can_run(const struct sim_thread *thread)
 {
-	if (thread->program->stopped)
+	if (thread->program->stopped || (sim_world->cpus && !thread->share.has))
 		return false;
 	if (thread->state == SIM_THREAD_ASLEEP)
 		return sim_wakes_ns(thread) <= sim_world->now_ns;
@@ -127,7 +127,7 @@ static struct sim_thread *find_usual_thread(void)
 	struct sim_thread *thread, *first = NULL, *running = sim_world->running;
 	uint32_t i;
 
-	if (running->state == SIM_THREAD_READY && !running->program->stopped &&
+	if (running->state == SIM_THREAD_READY && sim_can_run(running) &&
 	    sim_world->in_turn <= SIM_IN_A_ROW)
 		return running;
 	for (i = 0; i < sim_world->n_threads; i++) {

@@ -107,9 +107,12 @@ static bool let_time_pass(void)
 	uint64_t next_ns = due ? due->ns : SIM_FOREVER;
 	uint32_t i;
 
+	if (sim_next_share_ns() < next_ns)
+		next_ns = sim_next_share_ns();
 	for (i = 0; i < sim_world->n_threads; i++) {
 		if (sim_world->threads[i].state == SIM_THREAD_ASLEEP &&
 		    !sim_world->threads[i].program->stopped &&
+		    sim_wakes_ns(&sim_world->threads[i]) > sim_world->now_ns &&
 		    sim_wakes_ns(&sim_world->threads[i]) < next_ns)
 			next_ns = sim_wakes_ns(&sim_world->threads[i]);
 	}
@@ -143,6 +146,7 @@ static struct sim_thread *choose(void)
 		if (__atomic_load_n(&sim_world->runner_is_needed, __ATOMIC_ACQUIRE) ||
 		    sim_world->now_ns > sim_world->patience_ns)
 			return &sim_world->runner;
+		sim_share_cpus();
 		sim_find_next(&thread, &task);
 		if (thread)
 			return thread;
@@ -178,6 +182,13 @@ static bool let_others_run(void)
 	return true;
 }
 
+/* With CPUs that are shared, it is preempted if it loses one: cpus.c. */
+static void pass_turn(void)
+{
+	if (let_others_run() && !sim_world->cpus)
+		sim_me->program->preemptions++;
+}
+
 /*
  * Lets others run for some time, though this thread could: a program that only polls sleeps in
  * between, and would give its turn back at once. Not before all have started: a program that starts
@@ -210,16 +221,17 @@ void sim_point(void)
 	uint64_t ns;
 
 	sim_begin_act(&sim_me->actor);
+	sim_share_cpus();
 	sim_world->in_turn++;
 	if (__atomic_load_n(&sim_world->runner_is_needed, __ATOMIC_ACQUIRE) ||
 	    sim_me->program->stopped || sim_world->now_ns > sim_world->patience_ns)
-		sim_me->program->preemptions += let_others_run();
-	else if (!sim_may_others_run())
+		pass_turn();
+	else if (!sim_may_others_run() && (!sim_world->cpus || sim_me->share.has))
 		do_some_tasks();
 	else if ((ns = draw_hold()))
 		hold_up(ns);
 	else
-		sim_me->program->preemptions += let_others_run();
+		pass_turn();
 }
 
 bool sim_pass_on(void)

@@ -95,6 +95,17 @@ struct sim_due *sim_next_due(void);
 /* Returns the due task that was scheduled first; NULL: none is due. */
 struct sim_task *sim_first_task(void);
 
+/* ---- CPUs, if there are some: cpus.c ---- */
+
+/* Charges the time that has passed to those that had a CPU, and decides who has one now. */
+void sim_share_cpus(void);
+
+/* Returns when a CPU goes to another one, or SIM_FOREVER. */
+uint64_t sim_next_share_ns(void);
+
+/* Puts this thread behind all that wait for a CPU. */
+void sim_yield_cpu(void);
+
 /* ---- Choosing, for schedule.c ---- */
 
 #define SIM_IN_A_ROW \

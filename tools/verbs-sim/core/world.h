@@ -25,6 +25,7 @@
 #define SIM_MOST_THREADS  8192
 #define SIM_MOST_PROGRAMS 4096
 #define SIM_MOST_AWAITED  8
+#define SIM_MOST_WORKERS  64
 #define SIM_MOST_CHANGES  3
 #define SIM_MOST_KINDS    16 /* kinds of objects */
 #define SIM_TASK_KINDS    8
@@ -81,6 +82,13 @@ struct sim_timer {
 	uint64_t interval_ns, expired;
 };
 
+/* A thread, or a worker, as one that wants a CPU: core/cpus.c. */
+struct sim_share {
+	uint64_t used_ns;  /* CPU time, and what it has left unused */
+	uint64_t until_ns; /* the end of its quantum */
+	bool wants, has, had;
+};
+
 enum sim_thread_state {
 	SIM_THREAD_UNUSED,
 	SIM_THREAD_NEW, /* waits for its first turn, when all before it sleep */
@@ -100,11 +108,13 @@ struct sim_thread {
 	uint64_t ready_ns;    /* the time to go on, once woken */
 	uint32_t pace_ns;     /* the longest time from waking to going on: see enum sim_pace */
 	const void *awaited[SIM_MOST_AWAITED];
-	int n_awaited;             /* 0: any descriptor */
-	bool woken;                /* something that it awaits has changed */
-	bool detached;             /* nobody will join it */
-	const void *condition;     /* awaited, also while a signal's handler runs; or NULL */
-	bool signalled;            /* pthread_cond_signal has woken it */
+	int n_awaited;         /* 0: any descriptor */
+	bool woken;            /* something that it awaits has changed */
+	bool detached;         /* nobody will join it */
+	const void *condition; /* awaited, also while a signal's handler runs; or NULL */
+	bool signalled;        /* pthread_cond_signal has woken it */
+	struct sim_share share;
+	bool polls;                /* it sleeps, and its program uses the CPU all the same */
 	uint64_t idle_ns;          /* spent in calls that found nothing to do */
 	uint64_t looked_ns;        /* spent on nothing but looking at the clock */
 	uint64_t blocked_signals;  /* bit N - 1: signal N */
@@ -265,6 +275,11 @@ struct sim_world {
 	uint32_t in_turn; /* times in a row that the same thread went on */
 	uint32_t preempt; /* at one of this many calls another thread may go on */
 	uint32_t pace_ns[SIM_PACES];
+	/* CPUs, and workers, which compute all the time: core/cpus.c. No CPUs: as many as threads. */
+	uint32_t cpus, free_cpus, workers;
+	uint64_t quantum_ns, shared_ns;
+	uint64_t busy_ns, worked_ns; /* CPU time of all threads, and of all workers */
+	struct sim_share worker[SIM_MOST_WORKERS];
 	uint64_t hash; /* over all that has happened, in order */
 
 	enum sim_verdict verdict;

@@ -180,6 +180,19 @@ static int read_option(int option, struct sim_options *options)
 			return refuse("--patience %s: no number", optarg);
 		options->patience_ns = (uint64_t)seconds * 1000000000;
 		return 0;
+	case 'P':
+		return read_small(optarg, &options->cpus) && options->cpus
+			       ? 0
+			       : refuse("--cpus %s: no number from 1 on", optarg);
+	case 'Q':
+		return read_small(optarg, &options->quantum_us) && options->quantum_us
+			       ? 0
+			       : refuse("--quantum %s: no number from 1 on", optarg);
+	case 'W':
+		return read_small(optarg, &options->workers) && options->workers <= SIM_MOST_WORKERS
+			       ? 0
+			       : refuse("--workers %s: no number up to %d", optarg,
+					SIM_MOST_WORKERS);
 	case 'j':
 		options->junit = optarg;
 		return 0;
@@ -311,6 +324,9 @@ int sim_read_options(int argc, char **argv, struct sim_options *options)
 		{ "leaks", required_argument, NULL, 'k' },
 		{ "allow", required_argument, NULL, 'a' },
 		{ "expect", required_argument, NULL, 'e' },
+		{ "cpus", required_argument, NULL, 'P' },
+		{ "quantum", required_argument, NULL, 'Q' },
+		{ "workers", required_argument, NULL, 'W' },
 		{ "junit", required_argument, NULL, 'j' },
 		{ "servers", required_argument, NULL, 'n' },
 		{ "trace", no_argument, NULL, 't' },
@@ -328,7 +344,7 @@ int sim_read_options(int argc, char **argv, struct sim_options *options)
 
 	*options = (struct sim_options){
 
-		.seed = 1, .last_seed = 1, .gdb = -1, .limit_s = 60
+		.seed = 1, .last_seed = 1, .gdb = -1, .limit_s = 60, .quantum_us = 3000
 	};
 	options->patience_ns = 7200 * 1000000000ull;
 	while ((option = getopt_long(argc, argv, "+qh", names, NULL)) != -1) {
@@ -339,6 +355,8 @@ int sim_read_options(int argc, char **argv, struct sim_options *options)
 	ret = read_programs(argv + optind, options);
 	if (!options->says_servers) /* a program that runs alone is no server */
 		options->servers = options->n_programs != 1 || options->steps;
+	if (!ret && options->workers && !options->cpus)
+		return refuse("--workers without --cpus");
 	ret = ret ? ret : find_library(options);
 	if (!ret && options->shrink &&
 	    (options->sweep || options->steps || options->junit || options->coverage ||

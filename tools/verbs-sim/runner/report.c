@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "verbs-sim/core/schedule.h"
 #include "verbs-sim/device/device.h"
 #include "verbs-sim/runner/runner.h"
 
@@ -28,6 +29,9 @@ static void print_command(const struct sim_options *options)
 		sim_say(" --choices %s", options->choices_file);
 	if (options->strict)
 		sim_say(" --strict");
+	if (options->cpus)
+		sim_say(" --cpus %d --quantum %d --workers %d", options->cpus, options->quantum_us,
+			options->workers);
 	if (options->strategy)
 		sim_say(" --strategy %s", sim_strategies[options->strategy]);
 	if (options->leaks)
@@ -148,6 +152,28 @@ static bool is_known_leak(const struct sim_result *result, const char *left)
 	return known;
 }
 
+static double ms_of(uint64_t ns)
+{
+	return (double)ns / 1000000;
+}
+
+/* Says who had the CPUs. Workers without programs would have had one each, or all. */
+static void say_who_worked(void)
+{
+	uint64_t all_ns = sim_world->cpus * sim_world->now_ns, alone_ns = all_ns;
+	int i;
+
+	sim_share_cpus(); /* up to now */
+	if (sim_world->workers < sim_world->cpus)
+		alone_ns = sim_world->workers * sim_world->now_ns;
+	sim_say("verbs-sim: CPU time %.6f ms", ms_of(all_ns));
+	for (i = 0; i < sim_world->n_programs; i++)
+		sim_say("%s%.6f", i ? "/" : ": programs ", ms_of(sim_world->programs[i].cpu_ns));
+	sim_say(", workers %.6f, idle %.6f; workers lost %.6f\n", ms_of(sim_world->worked_ns),
+		ms_of(all_ns - sim_world->worked_ns - sim_world->busy_ns),
+		ms_of(alone_ns - sim_world->worked_ns));
+}
+
 void sim_report(const struct sim_options *options, struct sim_result *result)
 {
 	char *left = result->left;
@@ -160,6 +186,8 @@ void sim_report(const struct sim_options *options, struct sim_result *result)
 		sim_describe(options, result, sim_heard());
 	warn_of_real_time();
 	warn_of_faults(options);
+	if (sim_world->cpus)
+		say_who_worked();
 	sim_say("verbs-sim: ");
 	if (sim_world->verdict)
 		print_verdict(result);

@@ -18,6 +18,17 @@
 #include "verbs-sim/transfer/transfer.h"
 #include "verbs-sim/runner/runner.h"
 
+static void share_cpus(const struct sim_options *options)
+{
+	uint32_t i;
+
+	sim_world->cpus = sim_world->free_cpus = (uint32_t)options->cpus;
+	sim_world->workers = (uint32_t)options->workers;
+	sim_world->quantum_ns = (uint64_t)options->quantum_us * 1000;
+	for (i = 0; i < sim_world->workers; i++)
+		sim_world->worker[i].wants = true;
+}
+
 static void set_up_world(const struct sim_options *options, uint64_t seed)
 {
 	sim_world->seed = seed;
@@ -32,6 +43,7 @@ static void set_up_world(const struct sim_options *options, uint64_t seed)
 	sim_world->steps = options->steps;
 	sim_world->runner_pid = getpid();
 	sim_world->patience_ns = options->patience_ns;
+	share_cpus(options);
 	sim_world->running = &sim_world->runner;
 	sim_world->runner.actor.name = SIM_NAME_OF(0, SIM_NO_PROGRAM, 0);
 	sim_give_choices(&options->choices);

@@ -62,7 +62,9 @@ struct sim_options {
 	char ***programs;  /* arguments of each program */
 	int n_programs;
 	uint64_t patience_ns; /* simulated time until programs that still run are told to stop */
-	int limit_s;          /* real time in which something has to happen */
+	int cpus, workers;    /* CPUs that all share, and workers on them; 0: none */
+	int quantum_us;
+	int limit_s; /* real time in which something has to happen */
 	const char *library;
 	char **words;      /* the command line, from the first "--" on */
 	const char *steps; /* the file of steps, "-" for stdin, or NULL */
