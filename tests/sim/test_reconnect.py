@@ -138,6 +138,28 @@ def test_its_pauses_grow(transport: list[str]) -> None:
     assert done.statuses == [KILLED, 1] and "gave up after 60 s" in done.err and 40 < attempts < 90 and done.ms < 60_100, done.why()
 
 
+ROUND = re.compile(r"round (\d): (\d+) clients after ([\d.]+) s; attempts in vain: (\d+) without a server, (\d+) refused, (\d+) failed$", re.MULTILINE)
+CLIENTS = 1000
+
+
+@pytest.mark.parametrize("pause_ms, places", [("", 5000), ("50", 64)])
+def test_a_thousand_clients_of_one_loop_come_back(pause_ms: str, places: int, tmp_path: Path) -> None:
+    """The server is away for a second: that is 19 pauses of 50 ms for each client. A pause that grows is at most 50, 100, 200
+    and 400 ms long, so the first four attempts of each client find nobody."""
+    server = f"start ping-sr-4/server -q -a {ADDRESS} -n 0 --timeout 0 --keepalive 0 --max-clients"
+    client = f"start build/examples/storm_client {ADDRESS} 12321 {CLIENTS} {pause_ms}"
+    (tmp_path / "steps").write_text(f"{server} {CLIENTS}\n{client}\nuntil 1 out 1 round 1\nsignal 0 SIGKILL\nwait 1\n{server} {places}\n")
+    done = simulate([], "--steps", str(tmp_path / "steps"), within_s=400)
+    assert done.statuses == [KILLED, 0, 0] and done.left == "nothing", done.why()
+    (one, n, _, *failed), (two, m, seconds, without, refused, others) = ROUND.findall(done.out)
+    assert (one, n, failed) == ("1", str(CLIENTS), ["0"] * 3) and (two, m, others) == ("2", str(CLIENTS), "0")
+    assert int(refused) == done.err.count("64 are being served")
+    if pause_ms:
+        assert int(without) == 19 * CLIENTS and int(refused) and 1 <= float(seconds), done.out
+    else:
+        assert 4 * CLIENTS <= int(without) < 19 * CLIENTS / 2 and 1 <= float(seconds) < 4, done.out
+
+
 @OVER
 def test_a_stop_ends_a_pause(transport: list[str]) -> None:
     """ping-reconnect-2, as its signals do; and it says nothing about a server that is not back."""

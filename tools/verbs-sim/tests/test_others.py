@@ -70,3 +70,31 @@ def test_three_seeds(name: str, transport: list[str]) -> None:
             continue
         assert one.exit in (0, LEFT_OVER), one.why()
         assert one.statuses == [0, 0] and (not one.exit or name in LEAVE), one.why()
+
+
+UCMATOSE, UDADDY = (f"{name} -C 3 ::: {name} -s {ADDRESS} -C 3" for name in ("ucmatose", "udaddy"))
+RPING = f"rping -s -a {ADDRESS} -C 3 ::: rping -c -a {ADDRESS} -C 3"
+CLIENT_SERVER = f"rdma_server ::: rdma_client -s {ADDRESS}"
+# Rows of docs/testing.md, with the statuses of both; 143: it waits forever, and was told to stop.
+RECOVERY = [
+    (RPING, "--fail 0:ibv_post_send:2:SILENCE", [143, 143]),  # retry_count 7 is forever to soft-RoCE
+    (RPING, "--device adapter --fail 0:ibv_post_send:2:SILENCE", [255, 143]),
+    (RPING, "--device adapter --fail 0:ibv_post_send:2:SILENCE=30s", [255, 0]),  # the client has not had its pings
+    (RPING, "--iwarp --fail 1:ibv_post_recv:2:PORT_DOWN=2s", [0, 143]),
+    (UCMATOSE, "--device adapter --fail 0:ibv_post_send:1:SILENCE=30s", [0, 143]),
+    (UCMATOSE, "--fail 0:ibv_post_send:1:RETRY_EXC_ERR", [0, 0]),  # nobody reads the status
+    (UDADDY, "--fail 0:ibv_post_send:2:SILENCE=2s", [0, 143]),
+    (CLIENT_SERVER, "--fail 0:ibv_post_send:1:PORT_DOWN=2s", [0, 143]),
+    (CLIENT_SERVER, "--fail 0:ibv_post_send:1:RETRY_EXC_ERR", [0, 0]),
+    ("ibv_rc_pingpong -e -g 1 -n 5 ::: ibv_rc_pingpong -e -g 1 -n 5 localhost", "--fail 0:ibv_post_send:3:SILENCE", [143, 143]),
+    ("ib_send_bw -R -n 5 ::: ib_send_bw -R -n 5 " + ADDRESS, "--fail 1:rdma_resolve_addr:2:PORT_DOWN=1s", [143, 128 + 11]),
+]
+
+
+@pytest.mark.parametrize("programs, options, statuses", RECOVERY)
+def test_a_link_fails_under_them(programs: str, options: str, statuses: list[int]) -> None:
+    pair = [words.split() for words in programs.split(" ::: ")]
+    if not shutil.which(pair[0][0]):
+        pytest.skip(f"{pair[0][0]} is not there: perftest, rdmacm-utils, ibverbs-utils")
+    one = simulate(pair, *options.split(), "--leaks", "ignore")
+    assert one.fault and one.statuses == statuses, one.why()
