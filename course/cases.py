@@ -80,13 +80,15 @@ def innocent(points: int, own: str, of: Check) -> Check:
     return Check(points, f"{own}: verbs-trace accuses it of nothing", of.case, judges.innocent(own))
 
 
-def over_sim(points: int, stage: str, role: str, tests: str) -> Check:
+def over_sim(points: int, stage: str, role: str, tests: str, *numbers: int) -> Check:
     """A group of tests of the submission over the simulated device."""
     shows = {
         "orderings": "events and completions in every order, nothing left behind",
         "sweep": "each call made to fail, nothing left behind",
         "odd": "odd peers, hosts and devices",
         "calls": "what it tells the libraries",
+        "flaps": "links that flap, and servers that are killed, at each call",
+        "once": "killed at any call, and links that flap: each addition is executed once",
     }[tests]
-    run = alone("sim", stage, role, f"/work/sim/{role}", tests)
+    run = alone("sim", stage, role, f"/work/sim/{role}", ":".join([tests, *map(str, numbers)]))
     return Check(points, f"{role}, simulated device: {shows}", run, judges.over_sim(role))

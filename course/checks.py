@@ -318,6 +318,36 @@ def private_data(chance: Random) -> list[Check]:
     return checks + [over_sim(15, "ping-sr-1", "client", "calls"), over_sim(35, "ping-sr-1", "server", "odd")]
 
 
+def recover(chance: Random, tag: int = 0) -> list[Check]:
+    """A server that dies and comes back, as soon as over real drivers, and each call over the simulated device."""
+    checks = []
+    for transport in ("RoCE", "iWARP"):
+        count = draw_count(chance, 100)
+        server = side("course/partners/comes-again", "2", "beyond/ping-reconnect-2/server", "-n", "0")
+        own = side("client", "-c", str(count), "-v", "-w", "30", "--rate", "100")
+        steps = [["start", "server"], ["listening", "server"], ["start", "client"], ["end", "client"], ["interrupt", "server"]]
+        run = case(transport, server=server, client=own, steps=steps)
+        text = f"client, {transport}: the server is killed twice, and {count} messages are done once each"
+        checks.append(Check(20, text, run, judges.done_once(count, tag), PARTNER, key=True))
+    return checks + [innocent(5, "client", checks[0]), over_sim(45, "ping-reconnect-2", "client", "flaps", chance.randrange(1, 10000), tag)]
+
+
+def exactly_once(chance: Random, offset: int = 0) -> list[Check]:
+    """A server that adds, is killed and comes back, over real drivers, and at any call over the simulated device."""
+    checks = []
+    for transport in ("RoCE", "iWARP"):
+        count = draw_count(chance, 100)
+        steps = [["start", "server"], ["listening", "server"], ["start", "client"],
+                 *[step for kill in (20, 60) for step in (["printed", "client", "got", kill], ["restart", "server"])],
+                 ["end", "client"], ["interrupt", "server"]]  # fmt: skip
+        own = side("server", "-n", "0", "--journal", "/tmp")
+        adder = side("build/course/adder", "-c", str(count), "-v", "-q", "-w", "30", "--rate", "100", ADDER=f"{chance.randrange(1, 100)},{offset}")
+        run = case(transport, server=own, client=adder, steps=steps)
+        text = f"server, {transport}: killed twice, and {count} additions are executed once each"
+        checks.append(Check(20, text, run, judges.added_once(count), PARTNER, key=True))
+    return checks + [innocent(5, "server", checks[0]), over_sim(45, "ping-reconnect-2", "server", "once", chance.randrange(1, 10000), offset)]
+
+
 CHECKS: dict[str, Callable[..., list[Check]]] = {
     "ping-sr-2e": ping_sr_2e,
     "header": header,
@@ -333,4 +363,6 @@ CHECKS: dict[str, Callable[..., list[Check]]] = {
     "statistics": statistics,
     "bare": bare,
     "private-data": private_data,
+    "recover": recover,
+    "exactly-once": exactly_once,
 }

@@ -3,15 +3,18 @@
 # Exercises: `make exercise`, `make grade`; bugs: `make bug`, `make bug-check`; and the partners of the grader that are no
 # programs of the suite.
 
-# A partner is a stage's server, in which functions are as partners/NAME.c has them.
-PARTNERS = $(addprefix $(BUILD)/course/,corrupt overcredit misnumber)
+# A partner is a stage's server, or client, in which functions are as partners/NAME.c has them.
+PARTNERS = $(addprefix $(BUILD)/course/,corrupt overcredit misnumber adder)
 $(BUILD)/course/corrupt: $(BUILD)/ping-sr-0/stage.o
 $(BUILD)/course/corrupt: WRAPPED = our_post_send
 $(BUILD)/course/overcredit: $(BUILD)/blast-sr-2/stage.o
 $(BUILD)/course/overcredit: WRAPPED = our_return_credits our_post_recv_chain
 $(BUILD)/course/misnumber: $(BUILD)/beyond/ping-rdma-3/stage.o
 $(BUILD)/course/misnumber: WRAPPED = our_write_message
-$(PARTNERS): $(BUILD)/course/%: $(BUILD)/course/partners/%.o $(BUILD)/program/serve/server_main.o $(SUITE)
+$(BUILD)/course/adder: $(BUILD)/beyond/ping-reconnect-2/stage.o $(BUILD)/program/serve/client_main.o
+$(BUILD)/course/adder: WRAPPED = our_setup_user_data our_verify_data
+$(filter-out %/adder,$(PARTNERS)): $(BUILD)/program/serve/server_main.o
+$(PARTNERS): $(BUILD)/course/%: $(BUILD)/course/partners/%.o $(SUITE)
 	$(LINK)
 
 # What starts a submission's program beside a partner, as another user.
@@ -19,7 +22,7 @@ $(BUILD)/course/enter: $(BUILD)/course/partners/enter.o
 	$(call run,LD,$@,$(CC) $(CFLAGS) -static -o $@ $<)
 
 # The partners of the grader, and the stages whose objects it takes.
-course-build: $(PROGRAMS) $(PARTNERS) $(BUILD)/course/enter $(BUILD)/tests/peer $(TOOLS)
+course-build: $(PROGRAMS) $(PARTNERS) $(BUILD)/course/enter $(BUILD)/tests/peer $(BUILD)/tests/sim/programs $(TOOLS)
 
 # $(call needs,VARIABLES) in a recipe; $(call option,VARIABLE,NAME), if it is set: --NAME "value".
 needs = $(foreach one,$(1),$(if $($(one)),,$(error Say $(one)=..., as make help shows)))

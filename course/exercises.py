@@ -22,6 +22,7 @@ class Exercise:
     emptied: tuple[str, ...]  # functions whose body the student writes
     words: dict[str, str] = field(default_factory=dict)  # results of the emptied functions that do not return ENOSYS
     replaced: tuple[tuple[str, str, str], ...] = ()  # function, old text, new text: see edit.py
+    forbidden: tuple[str, ...] = ()  # functions that the student's file must not name, for the exercise is to do without them
 
     @property
     def task(self) -> Path:
@@ -194,6 +195,25 @@ EXERCISES = {
             "ping-sr-1/connect_info_wire.c",
             ("is_zero", "has_extension", "check_extension"),
             ("our_encode_connect_info", "our_decode_connect_info"),
+        ),
+        Exercise(
+            "recover",
+            "ping-reconnect-2",
+            "beyond/ping-reconnect-2/client.c",
+            ("own_name",),
+            ("post_and_connect", "exchange_until_end"),
+            {"exchange_until_end": "post_and_connect(client) ?: exchange_messages(client)"},
+            replaced=(("exchange_messages", "if (ret) run->under_way = false;", ""),),
+            forbidden=("our_reconnect", "our_may_pass", "our_pause_ms", "our_register_buffers", "our_deregister_buffers"),
+        ),
+        Exercise(
+            "exactly-once",
+            "ping-reconnect-2",
+            "beyond/ping-reconnect-2/agent.c",
+            ("count_lines", "check_place"),
+            ("open_journal", "close_journal", "do_once"),
+            {"open_journal": "read_place(&agent->cm_event).name ? 0 : EPROTO"},
+            forbidden=("mmap", "mmap64", "shmat"),
         ),
     )
 }

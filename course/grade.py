@@ -33,6 +33,8 @@ ALL_WARNINGS = r"""gcc -std=c11 -D_GNU_SOURCE -I. -E -C "$1" |
 sed -E '/^# *pragma (GCC|clang) (diagnostic|system_header)/d; s/^(# [0-9]+ "[^"]*").*/\1/' |
 gcc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Wshadow -O2 -fno-diagnostics-show-caret -x c -fpreprocessed -c -o /dev/null - 2>&1 |
 grep -a -m1 -o 'warning: .*' >&2 || true"""
+# Says which of these functions an object names, whether it defines them or calls them.
+FORBIDDEN = r"""for name in $2; do ! nm "$1" | grep -qw -- "$name" || { echo "it names $name, which this exercise is to be done without" >&2; exit 1; }; done"""
 LAB_LIMIT_S = 1500
 PART_OF_ANOTHER = re.compile(r"^\s|^make\b|^collect2:|^In file included|: In function |messages:$|^compilation term")
 
@@ -90,6 +92,7 @@ def pack(exercise: Exercise, source: str, checks: list[Check], tree: Path) -> tu
     variables = [f"{name}={os.environ[name]}" for name in ("CC", "CFLAGS") if name in os.environ]
     commands, programs = [["make", "-s", "-j2", *variables, "client", "server"]], ["client", "server"]
     commands.append(["sh", "-c", ALL_WARNINGS, "sh", exercise.file])
+    commands.append(["sh", "-c", FORBIDDEN, "sh", str(Path("build") / Path(exercise.file).with_suffix(".o")), " ".join(exercise.forbidden)])
     for name in sorted({check.case["client"]["program"] for check in checks if "client" in check.case}):
         if name == "sim":
             make.write(exercise, tree / "sim", solved=True)
@@ -109,7 +112,8 @@ def mark_of_build(status: int, said: str) -> Mark:
     text, lines = "it compiles without a warning", [line for line in said.splitlines() if line]
     own = [line for line in lines if not PART_OF_ANOTHER.search(line)] or lines
     if status:
-        return Mark(0, BUILD_POINTS, text, "it does not compile: " + " / ".join(own[:3])[:400])
+        refused = [line for line in own if line.startswith("it names ")]
+        return Mark(0, BUILD_POINTS, text, (refused[0] if refused else "it does not compile: " + " / ".join(own[:3]))[:400])
     warnings = [line for line in own if "warning:" in line.lower()]
     return Mark(BUILD_POINTS // 2 if warnings else BUILD_POINTS, BUILD_POINTS, text, "".join(warnings[:1])[:200])
 

@@ -10,6 +10,7 @@ import re
 import struct
 from collections.abc import Callable
 
+from . import recovery
 from .kernel import seen
 from .reasons import Result, did, ended, ended_with, last_words
 
@@ -321,3 +322,27 @@ def figures(values: list[int], first: int) -> Judge:
 def both_well(result: Result) -> str:
     """Client and server are both the submission's, and end well."""
     return ended(result["client"], 0, "your client") or ended(result["server"], 0, "your server")
+
+
+def done_once(count: int, tag: int) -> Judge:
+    """The journals of the server that comes again have each message once, and the client ended well."""
+
+    def judge(result: Result) -> str:
+        journals: dict[str, list[int]] = {}
+        for name, number in re.findall(r"^([0-9a-f]{16}):(\d{12})$", result["server"]["out"], re.MULTILINE):
+            journals.setdefault(name, []).append(int(number))
+        return recovery.lost_or_doubled(journals, count, tag) or ended(result["client"], 0, "your client")
+
+    return judge
+
+
+def added_once(count: int) -> Judge:
+    """The client's history is one in which each addition was executed once, and the server ended well."""
+
+    def judge(result: Result) -> str:
+        history = recovery.history(result["client"]["out"])
+        answers = sum(one.result is not None for one in history)
+        few = f"our client had {answers} of {count} answers; {last_words(result['client'])}"
+        return recovery.wrong_history(history) or few * (answers < count) or ended(result["server"], 0, "your server")
+
+    return judge

@@ -69,8 +69,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="make sim", description="Runs tests over the simulated device.")
     parser.add_argument("directory", type=Path)
     parser.add_argument("role", choices=over_sim.SIDES)
-    parser.add_argument("tests", choices=over_sim.TESTS)
+    parser.add_argument("tests", metavar="TESTS", help=f"{', '.join(over_sim.TESTS)}; make grade says which, with numbers behind some")
     options = parser.parse_args()
+    if options.tests.split(":")[0] not in over_sim.TESTS:
+        parser.error(f"there are no tests '{options.tests}'")
     try:
         stage = grade.submitted(options.directory)[0].stage
         runs, why = check(options.directory, stage, options.role, [options.tests])

@@ -12,11 +12,12 @@ import re
 import shlex
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from . import recovery
 from .odd_peers import ODD
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tools/verbs-sim"))
@@ -72,6 +73,7 @@ class Pair:
     role: str
     program: tuple[str, ...] = ()  # the student's, and how it is started
     effort: Effort = WHOLE
+    numbers: tuple[int, ...] = ()  # what else its tests were told, as in flaps:SEED:TAG
 
     @property
     def side(self) -> int:
@@ -256,14 +258,20 @@ def calls_(pair: Pair) -> Iterator[str]:
         yield told(reason, run) if reason else ""
 
 
-TESTS = {"calls": calls_, "orderings": orderings, "sweep": sweep, "odd": odd, "ends": ends}
+def of_recovery(group: Callable[..., Iterator[tuple[str, Run]]]) -> Callable[[Pair], Iterator[str]]:
+    """A group of recovery.py."""
+    return lambda pair: (told(reason, run) if reason else "" for reason, run in group(pair, simulate, ended_badly))
+
+
+TESTS = {"calls": calls_, "orderings": orderings, "sweep": sweep, "odd": odd, "ends": ends,
+         "flaps": of_recovery(recovery.flaps), "once": of_recovery(recovery.once)}  # fmt: skip
 
 
 def check(stage: str, role: str, tests: str, *program: str, effort: Effort = WHOLE) -> tuple[int, str]:
     """Returns how many runs were as they should be, and the reason why the next one was not, or empty."""
-    number = 0
+    number, (group, *numbers) = 0, tests.split(":")
     try:
-        for number, reason in enumerate(TESTS[tests](Pair(stage, role, program, effort)), 1):
+        for number, reason in enumerate(TESTS[group](Pair(stage, role, program, effort, tuple(map(int, numbers)))), 1):
             if reason:
                 return number - 1, " ".join(reason.split())
     except (Lost, ValueError, LookupError) as odd_end:

@@ -101,6 +101,7 @@ def command(case: Result, traced: bool) -> str:
         parts.append({
             "start": f"{_words(sides[name], traced)} {address} & {name}=$!;",
             "interrupt": f"kill -INT ${name};",
+            "restart": f"sleep 1; kill -9 ${name}; {_words(sides[name], traced)} {address} & {name}=$!;",
             "end": f"wait ${name};" + " echo exit status $?;" * (name == own),
         }.get(action, SLEEP))  # fmt: skip
     if ["end", own] not in steps:

@@ -27,7 +27,8 @@ TOP = Path(__file__).resolve().parents[1]
 TRACER = ("tools/verbs-trace/verbs-trace", "tools/verbs-trace/libverbs-trace.so")
 LOADED = "tools/verbs-sim/libverbs-sim.so"  # verbs-sim loads this into programs, by its path
 SIMULATOR = ("tools/verbs-sim/verbs-sim", "build/course/enter", "build/tests/peer", "build/course/corrupt", "build/course/misnumber",
-             "course/over_sim.py", "course/odd_peers.py", "tools/verbs-sim/verbs_sim.py")  # fmt: skip
+             "course/over_sim.py", "course/odd_peers.py", "tools/verbs-sim/verbs_sim.py", "course/recovery.py", "build/course/adder",
+             "build/tests/sim/programs", "tests/sim/linearizable.py")  # fmt: skip
 BUILD_S = 240
 AWAIT_S = 20
 CALLS_S = 20  # seconds for all calls of a function from outside
@@ -174,6 +175,7 @@ class Case:
         self.port, self.user, self.transport = port, jail.new_user(), case["transport"]
         self.sides: dict[str, Side] = {}
         self.result: dict[str, Any] = {}
+        self.restarts = 0
         self.meter: list[list[float]] = []  # a clock, and the CPU time of all processes in the jail
         address = os.environ["LAB_ROCE_ADDR" if case["transport"] == "RoCE" else "LAB_IWARP_ADDR"]
         for side in self.what.values():
@@ -219,6 +221,12 @@ class Case:
             self.sides[name].wait(self.sides[name].err, "listening on")
         elif action == "said":
             self.sides[name].wait(self.sides[name].err, *words)
+        elif action == "printed":
+            self.sides[name].wait(self.sides[name].out, *words)
+        elif action == "restart":
+            self.restarts += 1
+            self.sides[name].end(Limit(0), "was killed")
+            self.sides[name] = Side(self.what[name], f"{self.port}-{name}-{self.restarts}", self.user)
         elif action == "seen":
             self.await_seen(name, *words)
         elif action == "meter":

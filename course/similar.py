@@ -26,6 +26,7 @@ WINDOW = 6  # at least one of so many successive grams is kept, so an equal run 
 LEAST_PERCENT = 60
 FEWEST = 5  # kept grams of a file: a shorter solution leaves no choice, and is compared with nothing
 OURS = "the project's own solution"
+ALSO = {"recover": ("common/reconnect.c",)}  # what else of the project may have been copied
 TOKEN = re.compile(
     r"""(?P<skip>\s+|//[^\n]*|/\*.*?\*/|^[ \t]*\#(?:[^\n\\]|\\.)*)|(?P<text>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')|"""
     r"(?P<number>\d[\w.]*)|(?P<name>[A-Za-z_]\w*)|(?P<sign>->|\+\+|--|<<=?|>>=?|&&|\|\||[-+*/%&|^=!<>]=|.)",
@@ -123,7 +124,8 @@ def of_class(given: Path, scratch: Path) -> Iterator[tuple[Exercise, list[Print]
     for name, of in sorted(sources.items()):
         ours = (TOP / EXERCISES[name].file).read_text()
         start = make.without_solution(EXERCISES[name], ours)
-        yield EXERCISES[name], [fingerprint(whose, source, start) for whose, source in [*of.items(), (OURS, ours)]]
+        others = [(OURS, ours), *((also, (TOP / also).read_text()) for also in ALSO.get(name, ()))]
+        yield EXERCISES[name], [fingerprint(whose, source, start) for whose, source in [*of.items(), *others]]
 
 
 def main() -> int:
@@ -136,8 +138,9 @@ def main() -> int:
     try:
         with temporary.folder() as folder:
             for exercise, prints in of_class(options.directory, folder):
-                short = sum(1 for each in prints[:-1] if len(each.grams) < FEWEST)
-                print(f"{exercise.name}, {exercise.file}: {len(prints) - 1} hand-ins, {short} of them too short to compare")
+                own = prints[: -1 - len(ALSO.get(exercise.name, ()))]
+                short = sum(1 for each in own if len(each.grams) < FEWEST)
+                print(f"{exercise.name}, {exercise.file}: {len(own)} hand-ins, {short} of them too short to compare")
                 print("".join(f"  {pair}\n" for pair in pairs(prints, options.least)), end="")
     except Refused as why:
         print(f"make similar: {printable(str(why))}", file=sys.stderr)

@@ -29,6 +29,14 @@ VARIANTS = {
         {"timeout": (14, 15, 16, 18, 19), "retries": (2, 3, 4, 5, 6)},
         "Your ACK_TIMEOUT is {timeout} and your RETRY_COUNT is {retries}: change the constants, and use them.",
     ),
+    "recover": Variant(
+        {"tag": tuple(range(0x1000, 0xFFFF))},
+        "The first 16 bits of your client's name are {tag} (decimal); the other 48 are random.",
+    ),
+    "exactly-once": Variant(
+        {"offset": tuple(range(1, 49))},
+        "In your messages the word's number begins at byte {offset}, and the addend is behind it. So is it with the result.",
+    ),
 }
 
 

@@ -27,12 +27,12 @@ def test_students_do_not_see_notes() -> None:
     assert [name for name in course(notes=False) if re.search(r"slides/.*-notes|written-test", name)] == []
 
 
-SHEETS = sorted(pages.TOP.glob("course/labs/lab-?.md"))
+SHEETS = sorted(pages.TOP.glob("course/labs/lab-*[0-9].md"))
 ANSWER = re.compile(r"^<details><summary>(Answers?|What a good half page has)</summary>$", re.MULTILINE)
 
 
 def test_each_lab_has_notes() -> None:
-    assert len(SHEETS) == 9
+    assert len(SHEETS) == 11
     for sheet in SHEETS:
         assert f"({sheet.stem}-notes.md)" in sheet.read_text()
 
@@ -44,7 +44,7 @@ def test_each_step_has_its_answer(sheet: Path) -> None:
     steps = {title: text for title, text in zip(parts[1::2], parts[2::2]) if not re.search(r"Is everything there|Exercise", title)}
     if not ANSWER.search("".join(steps.values())):
         pytest.skip("this is a students' tree")
-    assert len(steps) >= 5
+    assert len(steps) >= 3
     assert [title for title, text in steps.items() if not ANSWER.search(text) and "#questions)" not in text] == []
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from course import edit, variants
+from course import edit, make, variants
 from course.exercises import Exercise
 
 TOP = Path(__file__).resolve().parents[3]
@@ -48,6 +48,70 @@ int our_ping_agent(struct our_control *agent)
 {
 """
 
+# What the server of "exactly-once" knows, in memory that several processes map one after the other. Students must not do this: a kill
+# between two stores leaves one without the other. The simulation kills at calls alone, so here it is right.
+KNOWN = """#include <poll.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#define CLIENTS 32
+#define OFFSET 0
+
+static struct known {
+	uint64_t words[4];
+	struct {
+		uint64_t name, done, result;
+	} clients[CLIENTS];
+} *known;
+
+static int map_known(void)
+{
+	char path[4096];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/known", folder);
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (fd < 0 || ftruncate(fd, sizeof(*known)))
+		return our_report_error("open", errno, "%s", path);
+	known = mmap(NULL, sizeof(*known), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	close(fd);
+	return known == MAP_FAILED ? our_report_error("mmap", errno, "%s", path) : 0;
+}
+
+static int find_client(struct our_place place, struct recorded_echo *recorded)
+{
+	int i = 0;
+
+	if (!known && map_known())
+		return EIO;
+	while (i < CLIENTS - 1 && known->clients[i].name && known->clients[i].name != place.name)
+		i++;
+	known->clients[i].name = place.name;
+	recorded->fd = i;
+	recorded->number = place.first;
+	return 0;
+}
+
+static int open_journal(struct our_control *agent,
+			struct recorded_echo *recorded)
+{
+"""
+ADD_ONCE = """static int do_once(struct recorded_echo *recorded, uint8_t *message)
+{
+	uint64_t words[2], number = recorded->number++;
+
+	memcpy(words, message + OFFSET, sizeof(words));
+	if (be64toh(words[0]) > 3)
+		return EPROTO;
+	if (number >= known->clients[recorded->fd].done) {
+		known->clients[recorded->fd].result = known->words[be64toh(words[0])];
+		known->words[be64toh(words[0])] += be64toh(words[1]);
+		known->clients[recorded->fd].done = number + 1;
+	}
+	words[0] = htobe64(known->clients[recorded->fd].result);
+	memcpy(message + OFFSET, words, sizeof(words));
+	return 0;"""
+
 # Edits that add to a stage what a right solution has: function, old text, new text (course/edit.py).
 ADDED: dict[str, tuple[tuple[str, str, str], ...]] = {
     "header": (
@@ -73,12 +137,21 @@ ADDED: dict[str, tuple[tuple[str, str, str], ...]] = {
             "out_unsetup_pieces:\n\tour_unsetup_mr(agent->config, pieces.header_mr);\nout_unsetup_buffers:",
         ),
     ),
+    "exactly-once": (
+        ("open_journal", "static int open_journal(struct our_control *agent, struct recorded_echo *recorded) { (void)recorded;", KNOWN),
+        ("open_journal", "return read_place(&agent->cm_event).name ? 0 : EPROTO;", "return find_client(read_place(&agent->cm_event), recorded);"),
+        ("do_once", "static int do_once(struct recorded_echo *recorded) { (void)recorded;", ADD_ONCE),
+        ("do_once", "return ENOSYS;", ""),
+        ("react", "ret = do_once(state);", "ret = do_once(state, agent->memory.buffers[our_buffer_index(completion->wr_id)].data);"),
+    ),
 }
+FROM_START = ("exactly-once",)  # the edits are of the starting file
 
 
 def right(exercise: Exercise) -> str:
     """The student's file as it should be at the end: the stage's own, but for what is added."""
     source = (TOP / exercise.file).read_text()
+    source = make.without_solution(exercise, source) if exercise.name in FROM_START else source
     for name, old, new in ADDED.get(exercise.name, ()):
         source = edit.replace(source, name, old, new)
     return source
@@ -96,6 +169,7 @@ class Solution:
     reason: str = ""  # a word of the reason for some lost points
     lazy: bool = False  # it does the easy part of the task
     student: str = ""  # the student whose variant is due
+    forbids: bool = False  # it is graded with the check on what the file must not name; the right solution names just that
 
 
 def swap(old: str, new: str) -> Callable[[str], str]:
@@ -141,6 +215,10 @@ EDITS = """	FILE *file = fopen("{top}/course/judges.py", "a");
 		fputs("\\n# broken into\\n", file);
 	file = fopen("/work/client", "w");"""
 ADA = variants.of("header", "ada")
+RECONNECTS = "		ret = our_reconnect(client, &how, ret);"
+EXECUTED = "		known->clients[recorded->fd].done = number + 1;"
+TAKES = "		ret = our_await_completion(client, &completion); /*"
+TAGGED = f"	return name >> 16 | {variants.of('recover', 'ada')['tag']}ull << 48;"
 OTHER_FILE = f'#include "{TOP}/ping-sr-2e/cm_events.c"\n'  # the file is there, but in no jail
 
 SOLUTIONS = [
@@ -258,4 +336,32 @@ SOLUTIONS = [
              "if (check_extension(data, length) > EPROTO)"), 40, 70, lazy=True),
     Solution("private-data", "no padding", swap("return length > 24 && !is_zero(data, 24, length);", "return length == 32;"),
              40, 70, lazy=True),
+    Solution("recover", "right", same, 100, 100),
+    Solution("recover", "names what it must not", lambda source: source + "\n", 0, 0, "names our_reconnect", forbids=True),
+    Solution("recover", "ada's own", swap("	return name;", TAGGED), 100, 100, student="ada"),
+    Solution("recover", "ada's, without a variant", lambda source: source + "\n", 10, 20, "expected in your variant", student="ada"),
+    Solution("recover", "gives up at the first flap", swap("if (!how.limit_s || !our_may_pass(client, ret))", "if (true)"), 10, 20, "it gave up"),
+    Solution("recover", "comes under another name", swap("	static uint64_t name;", "	uint64_t name = 0;"), 10, 20, "2 names, one after the other"),
+    Solution("recover", "forgets what has no answer", swap("		run->under_way = false; /*", "		run->message++; /*"), 10, 20,
+             "goes on behind a message that has no answer"),
+    Solution("recover", "begins with message 0", swap("htobe64(run->message) };", "0 };"), 10, 20, "messages were done"),
+    Solution("recover", "waits as long as nobody answers", swap(
+             TAKES, f"		do\n	{TAKES[:-3]}\n		while (ret == ETIMEDOUT || ret == EHOSTUNREACH); /*"), 40, 70, "nobody comes back: it hangs", lazy=True),
+    Solution("recover", "tries forever", swap("		.limit_s = run->options->wait_s,", "		.limit_s = 100000,"), 40, 70, "nobody comes back", lazy=True),
+    Solution("recover", "tries without a pause", swap("		.connect = post_and_connect,", "		.connect = post_and_connect,\n		.most_ms = 1,"),
+             40, 70, "without a pause", lazy=True),
+    Solution("recover", "leaves a PD", swap(RECONNECTS, f"		if (!ibv_alloc_pd(client->verbs))\n			break;\n{RECONNECTS}"), 40, 70, "left over: 1 PD", lazy=True),
+    Solution("exactly-once", "right", same, 100, 100),
+    Solution("exactly-once", "names what it must not", lambda source: source + "\n", 0, 0, "names mmap", forbids=True),
+    Solution("exactly-once", "ada's own", swap("OFFSET 0", f"OFFSET {variants.of('exactly-once', 'ada')['offset']}"), 100, 100, student="ada"),
+    Solution("exactly-once", "ada's, without a variant", lambda source: source + "\n", 10, 20, "answers", student="ada"),
+    Solution("exactly-once", "only in memory", swap("mmap(NULL, sizeof(*known), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)", "calloc(1, sizeof(*known))"),
+             10, 20, "was forgotten"),
+    Solution("exactly-once", "executes what comes again", swap("if (number >= known->clients[recorded->fd].done)", "if (true)"), 10, 70, "executed twice"),
+    Solution("exactly-once", "answers a repetition anew", swap(f"{EXECUTED}\n	}}", f"{EXECUTED}\n	}} else {{\n		known->clients[recorded->fd].result = "
+             "known->words[be64toh(words[0])];\n	}"), 10, 70, "another answer", lazy=True),
+    Solution("exactly-once", "one memory for all clients", swap("	recorded->fd = i;", "	recorded->fd = 0;"), 40, 70, "was forgotten", lazy=True),
+    Solution("exactly-once", "adds, and notes it later", swap(EXECUTED, f"		poll(NULL, 0, 0);\n{EXECUTED}"), 40, 70, "executed twice", lazy=True),
+    Solution("exactly-once", "notes it, and adds later", swap("		known->words[be64toh(words[0])] += be64toh(words[1]);\n" + EXECUTED,
+             EXECUTED + "\n		poll(NULL, 0, 0);\n		known->words[be64toh(words[0])] += be64toh(words[1]);"), 40, 70, lazy=True),
 ]  # fmt: skip

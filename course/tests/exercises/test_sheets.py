@@ -20,6 +20,7 @@ VARIABLES = {
     "client agent control": "struct our_control *{name}",
     "blast": "struct our_blast *{name}",
     "pool": "struct our_pool *{name}",
+    "run": "struct our_run *{name}",
     "watch": "struct our_watch *{name}",
     "channel": "struct our_comp_channel *{name}",
     "bare": "struct our_bare *{name}",
@@ -84,6 +85,6 @@ def test_its_names_are_there(exercise: Exercise, tree: Path) -> None:
     known |= {name for path in tree.rglob("*.[ch]") for name in NAME.findall(edit.without_comments(path.read_text()))}
     names = {span for span in spans(exercise) if NAME.fullmatch(span)}
     assert len(names) >= 2
-    assert names - known - {"make"} == set()
+    assert names - known - {"make", *exercise.forbidden} == set()
     files = {span for span in spans(exercise) if FILE.fullmatch(span) and not span.startswith(("docs/", "tests/"))}
     assert not [name for name in files if not [path for path in tree.rglob("*.[ch]") if str(path).endswith(f"/{name}")]]
