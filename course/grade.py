@@ -14,6 +14,7 @@ import os
 import random
 import re
 import shutil
+import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,7 +32,7 @@ BUILD_POINTS = 10
 # first warning is printed without the file's name, which may be anything.
 ALL_WARNINGS = r"""gcc -std=c11 -D_GNU_SOURCE -I. -E -C "$1" |
 sed -E '/^# *pragma (GCC|clang) (diagnostic|system_header)/d; s/^(# [0-9]+ "[^"]*").*/\1/' |
-gcc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Wshadow -O2 -fno-diagnostics-show-caret -x c -fpreprocessed -c -o /dev/null - 2>&1 |
+gcc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Wshadow -O2 -fno-diagnostics-show-caret -x c -fpreprocessed -S -o /dev/null - 2>&1 |
 grep -a -m1 -o 'warning: .*' >&2 || true"""
 LAB_LIMIT_S = 1500
 PART_OF_ANOTHER = re.compile(r"^\s|^make\b|^collect2:|^In file included|: In function |messages:$|^compilation term")
@@ -87,20 +88,23 @@ def pack(exercise: Exercise, source: str, checks: list[Check], tree: Path) -> tu
     make.write(exercise, tree, solved=True)
     trees.add_objects(tree, [exercise.file])
     (tree / exercise.file).write_text(source)
-    variables = [f"{name}={os.environ[name]}" for name in ("CC", "CFLAGS") if name in os.environ]
+    variables = [f"{name}={os.environ[name]}" for name in ("CC", "CFLAGS") if name in os.environ] or ["CFLAGS=-O2"]
     commands, programs = [["make", "-s", "-j2", *variables, "client", "server"]], ["client", "server"]
     commands.append(["sh", "-c", ALL_WARNINGS, "sh", exercise.file])
-    for name in sorted({check.case["client"]["program"] for check in checks if "client" in check.case}):
+    clients = [check.case["client"] for check in checks if "client" in check.case]
+    for name in sorted({client["program"] for client in clients}):
         if name == "sim":
             make.write(exercise, tree / "sim", solved=True)
             trees.add_objects(tree / "sim", [exercise.file])
             (tree / "sim" / exercise.file).write_text(source)
-            commands.append(["make", "-s", "-j2", "-C", "sim", "client", "server", trees.for_simulation(tree / "sim", "asan")])
-            programs += ["sim/client", "sim/server"]
+            roles = sorted({client["arguments"][1] for client in clients if client["program"] == name})
+            commands.append(["make", "-s", "-j2", "-C", "sim", *roles, trees.for_simulation(tree / "sim", "asan")])
+            programs += [f"sim/{role}" for role in roles]
         elif name.startswith("probe-"):
             part = Path(shutil.copy(TOP / f"course/partners/{name.removeprefix('probe-')}.c", tree)).name
             commands.append(["cc", "-std=c11", "-I.", "-O2", part, exercise.file, "-o", name])
             programs.append(name)
+    subprocess.run(["strip", "--strip-debug", *tree.rglob("*.o")], check=True)  # the lab's linker has less to read
     return commands, programs
 
 
@@ -153,7 +157,9 @@ def grade(directory: Path, seed: int, student: str = "") -> tuple[Exercise, list
     with temporary.folder() as folder:
         commands, programs = pack(exercise, source, checks, folder / "tree")
         order = chance.sample(range(len(cases)), len(cases))  # numbers of QPs tell how many cases have run before
-        job = {"stage": exercise.stage, "commands": commands, "programs": programs, "cases": cases, "order": order}
+        # All cases are traced alike, because the submission can see how it is traced. Messages make a trace slow.
+        trace = "-j" if any(check.each_message for check in checks) else "-jq"
+        job = {"stage": exercise.stage, "commands": commands, "programs": programs, "cases": cases, "order": order, "trace": trace}
         found = in_lab(job, folder)
     built = mark_of_build(found["status"], found["said"])
     if not built.points:
