@@ -145,7 +145,7 @@ def marks_of(checks: list[Check], results: list[dict[str, Any]], unwritten: list
     return marks
 
 
-def grade(directory: Path, seed: int, student: str = "") -> tuple[Exercise, list[Mark]]:
+def grade(directory: Path, seed: int, student: str = "", alone: bool = True) -> tuple[Exercise, list[Mark]]:
     """The marks of a submission. `seed` decides about what is drawn, and `student` about the variant."""
     exercise, source = submitted(directory)
     chance = random.Random(seed)
@@ -159,7 +159,8 @@ def grade(directory: Path, seed: int, student: str = "") -> tuple[Exercise, list
         order = chance.sample(range(len(cases)), len(cases))  # numbers of QPs tell how many cases have run before
         # All cases are traced alike, because the submission can see how it is traced. Messages make a trace slow.
         trace = "-j" if any(check.each_message for check in checks) else "-jq"
-        job = {"stage": exercise.stage, "commands": commands, "programs": programs, "cases": cases, "order": order, "trace": trace}
+        job = {"stage": exercise.stage, "commands": commands, "programs": programs, "cases": cases, "order": order,
+               "trace": trace, "alone": alone}  # fmt: skip
         found = in_lab(job, folder)
     built = mark_of_build(found["status"], found["said"])
     if not built.points:
@@ -202,6 +203,7 @@ def main() -> int:
     parser.add_argument("--classroom", type=Path, metavar="FILE", help="append a step's result for GitHub Classroom")
     parser.add_argument("--seed", type=int, default=new_seed(), help="draw counts, sizes and the like from it")
     parser.add_argument("--student", default="", help="expect the variant of this student")
+    parser.add_argument("--beside", action="store_true", help="others are graded at the same time: run no case after one that takes too long")
     parser.add_argument("--fit", action="store_true", help="say whether there is something to grade, and no more")
     options = parser.parse_args()
     temporary.leave_on_signals()
@@ -209,7 +211,7 @@ def main() -> int:
         if options.fit:
             submitted(options.directory)
             return 0
-        exercise, marks = grade(options.directory, options.seed, options.student)
+        exercise, marks = grade(options.directory, options.seed, options.student, not options.beside)
     except Unfit as unfit:
         reason = reasons.printable(str(unfit))
         print(f"make grade: {reason}", file=sys.stderr)
