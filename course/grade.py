@@ -14,6 +14,7 @@ import os
 import random
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -162,6 +163,8 @@ def grade(directory: Path, seed: int, student: str = "", alone: bool = True) -> 
         job = {"stage": exercise.stage, "commands": commands, "programs": programs, "cases": cases, "order": order,
                "trace": trace, "alone": alone}  # fmt: skip
         found = in_lab(job, folder)
+    if found["status"] == -signal.SIGKILL:  # a compiler that works without end is ended by its limit of processor time
+        raise RuntimeError(f"{found['said'].strip()}, most likely because of what else runs on this machine")
     built = mark_of_build(found["status"], found["said"])
     if not built.points:
         return exercise, [built] + [Mark(0, check.points, check.text, "it was not built") for check in checks]
