@@ -35,6 +35,7 @@ class Check:
     by: str = ITSELF  # the one who saw it
     key: bool = False
     needs: str = ""  # the text of a check that has to pass, too, because the starting tree passes this one
+    each_message: bool = False  # the judge reads in the trace which calls are made for each message
 
 
 def key(check: Check) -> Check:

@@ -55,7 +55,7 @@ def header(chance: Random, length: int = 16) -> list[Check]:
     return [
         large,
         Check(25, text, large.case, pieces.gathered(length, count), KERNEL, key=True),
-        Check(10, "server: each receive is scattered", large.case, pieces.scattered(length, count)),
+        Check(10, "server: each receive is scattered", large.case, pieces.scattered(length, count), each_message=True),
         echoed(10, "iWARP", draw_count(chance), chance.randrange(length + 1, 64)),
         *(replace(echoed(5, "RoCE", draw_count(chance), size), needs=text) for size in (1, chance.randrange(2, length), length)),
         replace(echoed(20, "iWARP", draw_count(chance), chance.randrange(1, length)), needs=text),
@@ -80,7 +80,7 @@ def signaling(chance: Random) -> list[Check]:
             checks.append(Check(seen, f"{name}: {count} messages, verified", run, counted, by=PARTNER))
         by = KERNEL if transport == "RoCE" else ITSELF  # soft-iWARP is not watched
         signaled = judges.signaled(every, count)
-        checks.append(Check(said, f"{name}: which sends are signaled", run, signaled, by, by == KERNEL and every > 1))
+        checks.append(Check(said, f"{name}: which sends are signaled", run, signaled, by, by == KERNEL and every > 1, each_message=by == ITSELF))
     return checks + [innocent(5, "client", checks[0]), over_sim(5, "blast-sr-2", "client", "orderings")]
 
 
@@ -160,7 +160,7 @@ def srq(chance: Random) -> list[Check]:
         one,
         messages(5, "server", "iWARP", "ping-sr-1", draw_count(chance), "--pool", str(chance.randrange(4, 9))),
         two_at_once(chance, 5, "RoCE", "--pool", str(chance.randrange(8, 17))),
-        Check(30, "server, RoCE: receives are posted in chains", one.case, judges.in_chains(count, pool)),
+        Check(30, "server, RoCE: receives are posted in chains", one.case, judges.in_chains(count, pool), each_message=True),
         Check(30, "server: the limit is armed again and again", low.case, kernel.limited, KERNEL),
         innocent(5, "server", one),
         over_sim(10, "ping-srq-4", "server", "orderings"),
@@ -208,7 +208,7 @@ def asleep(chance: Random) -> list[Check]:
         messages(5, "client", "iWARP", "ping-sr-1", draw_count(chance)),
         messages(5, "server", "RoCE", "ping-sr-1", draw_count(chance)),
         Check(25, "client: it waits for events", client.case, kernel.wakes(count), KERNEL, key=True),
-        Check(5, "client: it does not poll", client.case, judges.sleeps(count)),
+        Check(5, "client: it does not poll", client.case, judges.sleeps(count), each_message=True),
         Check(10, "server: it sleeps between messages", slow.case, kernel.idle(slow.judge), KERNEL, key=True),
         innocent(5, "client", client),
         over_sim(10, "ping-sr-3", "client", "orderings"),

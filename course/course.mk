@@ -22,7 +22,8 @@ $(BUILD)/course/enter: $(BUILD)/course/partners/enter.o
 	$(call run,LD,$@,$(CC) $(CFLAGS) -static -o $@ $<)
 
 # The partners of the grader, and the stages whose objects it takes.
-course-build: $(PROGRAMS) $(PARTNERS) $(BUILD)/course/enter $(BUILD)/tests/peer $(BUILD)/tests/sim/programs $(TOOLS)
+course-build: $(PROGRAMS) $(PARTNERS) $(BUILD)/course/enter $(BUILD)/course/partners/host.o $(BUILD)/tests/peer \
+		$(BUILD)/tests/sim/programs $(TOOLS)
 
 # $(call needs,VARIABLES) in a recipe; $(call option,VARIABLE,NAME), if it is set: --NAME "value".
 needs = $(foreach one,$(1),$(if $($(one)),,$(error Say $(one)=..., as make help shows)))

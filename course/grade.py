@@ -14,6 +14,8 @@ import os
 import random
 import re
 import shutil
+import signal
+import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,7 +33,7 @@ BUILD_POINTS = 10
 # first warning is printed without the file's name, which may be anything.
 ALL_WARNINGS = r"""gcc -std=c11 -D_GNU_SOURCE -I. -E -C "$1" |
 sed -E '/^# *pragma (GCC|clang) (diagnostic|system_header)/d; s/^(# [0-9]+ "[^"]*").*/\1/' |
-gcc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Wshadow -O2 -fno-diagnostics-show-caret -x c -fpreprocessed -c -o /dev/null - 2>&1 |
+gcc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Wshadow -O2 -fno-diagnostics-show-caret -x c -fpreprocessed -S -o /dev/null - 2>&1 |
 grep -a -m1 -o 'warning: .*' >&2 || true"""
 # Says which of these functions an object names, whether it defines them or calls them.
 FORBIDDEN = r"""for name in $2; do ! nm "$1" | grep -qw -- "$name" || { echo "it names $name, which this exercise is to be done without" >&2; exit 1; }; done"""
@@ -89,21 +91,24 @@ def pack(exercise: Exercise, source: str, checks: list[Check], tree: Path) -> tu
     make.write(exercise, tree, solved=True)
     trees.add_objects(tree, [exercise.file])
     (tree / exercise.file).write_text(source)
-    variables = [f"{name}={os.environ[name]}" for name in ("CC", "CFLAGS") if name in os.environ]
+    variables = [f"{name}={os.environ[name]}" for name in ("CC", "CFLAGS") if name in os.environ] or ["CFLAGS=-O2"]
     commands, programs = [["make", "-s", "-j2", *variables, "client", "server"]], ["client", "server"]
     commands.append(["sh", "-c", ALL_WARNINGS, "sh", exercise.file])
     commands.append(["sh", "-c", FORBIDDEN, "sh", str(Path("build") / Path(exercise.file).with_suffix(".o")), " ".join(exercise.forbidden)])
-    for name in sorted({check.case["client"]["program"] for check in checks if "client" in check.case}):
+    clients = [check.case["client"] for check in checks if "client" in check.case]
+    for name in sorted({client["program"] for client in clients}):
         if name == "sim":
             make.write(exercise, tree / "sim", solved=True)
             trees.add_objects(tree / "sim", [exercise.file])
             (tree / "sim" / exercise.file).write_text(source)
-            commands.append(["make", "-s", "-j2", "-C", "sim", "client", "server", trees.for_simulation(tree / "sim", "asan")])
-            programs += ["sim/client", "sim/server"]
+            roles = sorted({client["arguments"][1] for client in clients if client["program"] == name})
+            commands.append(["make", "-s", "-j2", "-C", "sim", *roles, trees.for_simulation(tree / "sim", "asan")])
+            programs += [f"sim/{role}" for role in roles]
         elif name.startswith("probe-"):
             part = Path(shutil.copy(TOP / f"course/partners/{name.removeprefix('probe-')}.c", tree)).name
             commands.append(["cc", "-std=c11", "-I.", "-O2", part, exercise.file, "-o", name])
             programs.append(name)
+    subprocess.run(["strip", "--strip-debug", *tree.rglob("*.o")], check=True)  # the lab's linker has less to read
     return commands, programs
 
 
@@ -145,7 +150,7 @@ def marks_of(checks: list[Check], results: list[dict[str, Any]], unwritten: list
     return marks
 
 
-def grade(directory: Path, seed: int, student: str = "") -> tuple[Exercise, list[Mark]]:
+def grade(directory: Path, seed: int, student: str = "", alone: bool = True) -> tuple[Exercise, list[Mark]]:
     """The marks of a submission. `seed` decides about what is drawn, and `student` about the variant."""
     exercise, source = submitted(directory)
     chance = random.Random(seed)
@@ -157,8 +162,13 @@ def grade(directory: Path, seed: int, student: str = "") -> tuple[Exercise, list
     with temporary.folder() as folder:
         commands, programs = pack(exercise, source, checks, folder / "tree")
         order = chance.sample(range(len(cases)), len(cases))  # numbers of QPs tell how many cases have run before
-        job = {"stage": exercise.stage, "commands": commands, "programs": programs, "cases": cases, "order": order}
+        # All cases are traced alike, because the submission can see how it is traced. Messages make a trace slow.
+        trace = "-j" if any(check.each_message for check in checks) else "-jq"
+        job = {"stage": exercise.stage, "commands": commands, "programs": programs, "cases": cases, "order": order,
+               "trace": trace, "alone": alone}  # fmt: skip
         found = in_lab(job, folder)
+    if found["status"] == -signal.SIGKILL:  # a compiler that works without end is ended by its limit of processor time
+        raise RuntimeError(f"{found['said'].strip()}, most likely because of what else runs on this machine")
     built = mark_of_build(found["status"], found["said"])
     if not built.points:
         return exercise, [built] + [Mark(0, check.points, check.text, "it was not built") for check in checks]
@@ -200,6 +210,7 @@ def main() -> int:
     parser.add_argument("--classroom", type=Path, metavar="FILE", help="append a step's result for GitHub Classroom")
     parser.add_argument("--seed", type=int, default=new_seed(), help="draw counts, sizes and the like from it")
     parser.add_argument("--student", default="", help="expect the variant of this student")
+    parser.add_argument("--beside", action="store_true", help="others are graded at the same time: run no case after one that takes too long")
     parser.add_argument("--fit", action="store_true", help="say whether there is something to grade, and no more")
     options = parser.parse_args()
     temporary.leave_on_signals()
@@ -207,7 +218,7 @@ def main() -> int:
         if options.fit:
             submitted(options.directory)
             return 0
-        exercise, marks = grade(options.directory, options.seed, options.student)
+        exercise, marks = grade(options.directory, options.seed, options.student, not options.beside)
     except Unfit as unfit:
         reason = reasons.printable(str(unfit))
         print(f"make grade: {reason}", file=sys.stderr)

@@ -90,6 +90,7 @@ def grade(one: HandIn, row: Row, how: How) -> tuple[Row, bool]:
         with temporary.folder() as folder:
             result = folder / "points.json"
             command = [sys.executable, "-B", "-m", "course.grade", str(one.tree.absolute()), "--json", str(result), "--seed", row.seed]
+            command += ["--beside"] * (how.jobs > 1)
             status, said = temporary.run(command + ["--student", student(one.name)] * how.variants, how.limit_s)
             row.seconds = f"{time.monotonic() - since:.0f}"
             if status is None:
@@ -122,7 +123,7 @@ def graded_at_once(todo: list[tuple[HandIn, Row]], how: How) -> Iterator[tuple[R
             temporary.stop()
             raise
     for one, row in late:
-        yield grade(one, row, how)
+        yield grade(one, row, replace(how, jobs=1))
 
 
 def grade_all(every: list[HandIn], rows: list[Row], table: Path | None, how: How) -> int:

@@ -42,7 +42,7 @@ ODD = (
     Odd("a server that falls silent, while the client sleeps", "client", "ping-sr-[34]", f"{PEER} --silent-after 3 ::: {CLIENT}", "- 1", calls=500),
     Odd("a server that leaves", "client", PING, f"{PEER} --leave-after 3 ::: {CLIENT}", "- 1"),
     Odd("a server that does not answer the connect request", "client", PING,
-        "ping-sr-1/server {a} -q -n 3 ::: ping-sr-1/client {a} -q -D 6 --rate 1 ::: {client} {a} -q -c 1 --timeout 2 -w 9", "- 0 1", "no answer"),
+        "ping-sr-1/server {a} -q -n 3 ::: ping-sr-1/client {a} -q -D 4 --rate 1 ::: {client} {a} -q -c 1 --timeout 2 -w 9", "- 0 1", "no answer"),
     Odd("a byte that is changed", "client", PING,
         f"env CORRUPT_MESSAGE=2 CORRUPT_BYTE=9 build/course/corrupt {{a}} -q -c 9 ::: {CLIENT}", "- 1", "message 2: byte 9"),
     Odd("an answer that is too short", "client", PING, f"env CORRUPT_MESSAGE=2 build/course/corrupt {{a}} -q -c 9 ::: {CLIENT}", "- 1", "63 bytes"),

@@ -89,6 +89,7 @@ SANITIZE = {"asan": "-fsanitize=address,undefined -fno-sanitize-recover=all", "t
 def for_simulation(tree: Path, sanitizer: str) -> str:
     """Adds to a tree what a program meets on other machines: partners/host.c. Returns the CFLAGS with which make has to build it."""
     shutil.copyfile(TOP / "course/partners/host.c", tree / "common/host.c")
+    shutil.copyfile(TOP / "build/course/partners/host.o", tree / "build/common/host.o")
     wrapped = ",".join(f"--wrap={name}" for name in ("rdma_create_qp", "getaddrinfo", "write", "pwrite", "fflush", "fclose", "rename"))
     return f"CFLAGS=-g -O1 -fno-omit-frame-pointer -w {SANITIZE[sanitizer]} -Wl,{wrapped}"
 

@@ -24,6 +24,8 @@ def test_a_row_is_what_runs_show(name: str) -> None:
 def test_the_page_has_all_rows_and_no_others() -> None:
     page = left_out.PAGE.read_text()
     assert re.findall(r"<a id='([^']+)'>", page) == sorted(LINES, key=lambda name: [line.stage for line in LINES.values()].index(LINES[name].stage))
+    moved = [name for name, line in LINES.items() if f"<a id='{name}'></a>[{line.file}:{line.number}](" not in page]
+    assert moved == [], "these lines have moved: make left-out writes the page anew"
     hidden = re.findall(r"<a id='([^']+)'>.*No run of these shows it", page)
     assert f"{len(LINES)} lines; runs show {len(LINES) - len(hidden)} of them. No run shows: {', '.join(hidden)}." in page
 

@@ -5,13 +5,14 @@ which is long, has all.
 Contract: boots a machine of the lab.
 """
 
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
 import pytest
 
-from course import checks, grade, make
+from course import checks, grade, grade_all, make
 from course.cases import Check
 from course.exercises import EXERCISES
 from exercises import solutions
@@ -22,6 +23,17 @@ EXERCISE = EXERCISES["private-data"]
 def shortest(chance: Random) -> list[Check]:
     """The check with the fewest runs: it has two."""
     return [check for check in checks.private_data(chance) if check.text.endswith("client, simulated device: what it tells the libraries")]
+
+
+def test_a_compiler_that_is_late(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The hand-in is not said not to compile, and grade_all.py grades it again."""
+    make.write(EXERCISE, tmp_path / "mine")
+    late = {"status": -signal.SIGKILL, "said": "the compiler was still running after 240 s\n"}
+    monkeypatch.setattr(grade, "in_lab", lambda *_: late)
+    with pytest.raises(RuntimeError, match=grade_all.LATE):
+        grade.grade(tmp_path / "mine", 1)
+    late["status"] = 2
+    assert {mark.points for mark in grade.grade(tmp_path / "mine", 1)[1]} == {0}
 
 
 @pytest.mark.parametrize("solved", [pytest.param(False, marks=pytest.mark.long), True])

@@ -268,17 +268,18 @@ def test_when_it_was_handed_in(tmp_path: Path, run: Run) -> None:
 def test_several_at_once(tmp_path: Path, run: Run) -> None:
     """Three run together. One that is late beside others is graded again, alone, and gets what it gets then."""
     written(tmp_path / "class", {name: data for person in ("ada", "bob", "eve") for name, data in below(person).items()})
-    together, times = threading.Barrier(3), []
+    together, times, beside = threading.Barrier(3), [], []
 
     def grader(command: list[str], limit_s: float) -> tuple[int | None, str]:
         name = Path(command[4]).name
         times.append(name)
+        beside.append("--beside" in command)
         if len(times) <= 3:
             together.wait(WITHIN_S)
         return (None, "") if name == "bob" and times.count("bob") == 1 else points(command, limit_s)
 
     status, graded = run(grader, "--jobs", "3")
-    assert status == 0 and sorted(graded[:3]) == ["ada", "bob", "eve"] and graded[3:] == ["bob"]
+    assert status == 0 and sorted(graded[:3]) == ["ada", "bob", "eve"] and graded[3:] == ["bob"] and beside == [True] * 3 + [False]
     assert {row["submission"]: row["points"] for row in rows(tmp_path)} == dict.fromkeys(("ada", "bob", "eve"), "70")
 
 

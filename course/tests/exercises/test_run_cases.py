@@ -59,6 +59,28 @@ def test_a_host_that_stood_still_takes_no_time(clock: Clock) -> None:
     assert clock.looks(active=True) == pytest.approx(150, abs=2)
 
 
+@pytest.mark.parametrize("status, alone, run", [(run_cases.STILL, True, 3), (run_cases.STILL, False, 1), ("used no CPU", False, 3), ("", False, 5)])
+def test_after_late_cases_no_other_is_run(monkeypatch: pytest.MonkeyPatch, status: str, alone: bool, run: int) -> None:
+    """Beside other submissions one that takes too long is enough: it may be theirs, and the submission is graded again, alone."""
+
+    class Ends:
+        """A case that ends like this."""
+
+        def __init__(self, *_: object) -> None:
+            pass
+
+        def late(self) -> str:
+            return status
+
+        def run(self) -> dict[str, str]:
+            return {"client": "run"}
+
+    monkeypatch.setattr(run_cases, "Case", Ends)
+    results = run_cases.run_all([{"client": {}}] * 5, [*range(5)], "-jq", alone)
+    assert [result["client"] == "run" for result in results] == [True] * run + [False] * (5 - run)
+    assert all("did not end in time" in result["client"]["status"] for result in results[run:])
+
+
 # ---- What the kernel has seen ----
 
 OWN, PARTNER = 226, 225
