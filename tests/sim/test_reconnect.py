@@ -153,6 +153,12 @@ def test_what_has_no_answer_is_sent_again(transport: list[str], how: str) -> Non
 
 
 @OVER
+def test_the_first_attempt_may_fail(transport: list[str]) -> None:
+    done = simulate([SERVER, CLIENT], *transport, "--servers=1", "--fail=1:rdma_connect:1:SILENCE=12s")
+    assert not done.exit and "20 answers over 1 connections" in done.out and "timed out" in done.err, done.why()
+
+
+@OVER
 def test_its_pauses_grow(transport: list[str]) -> None:
     """Nobody listens any more. After the first seconds an attempt comes each second, on average."""
     done = simulate([SERVER, CLIENT], *transport, "--servers=1", "--fail=0:ibv_post_send:5:SIGKILL")
