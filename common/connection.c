@@ -142,6 +142,8 @@ void our_destroy_id(struct our_control *control)
 		destroy_id(control, &our_private(control)->second_cm_id);
 	destroy_id(control, &control->cm_id);
 	our_destroy_event_channel(control);
+	if (control->ended == ENODEV)
+		our_let_go_of(control->verbs);
 }
 
 /* ---- What both sides tell each other ---- */

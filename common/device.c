@@ -122,6 +122,24 @@ void our_leave_async(struct our_async *async)
 	pthread_mutex_unlock(&lock);
 }
 
+/*
+ * librdmacm closes it only when it compares its list with the devices that are left. Until then drivers without
+ * hot removal, such as soft-RoCE and soft-iWARP, keep the device, and none of its name can be added.
+ */
+void our_let_go_of(const struct ibv_context *verbs)
+{
+	struct ibv_context **devices;
+	const struct our_async *user;
+
+	pthread_mutex_lock(&lock);
+	for (user = joined; user && user->verbs != verbs; user = user->next)
+		;
+	pthread_mutex_unlock(&lock);
+	devices = user ? NULL : rdma_get_devices(NULL);
+	if (devices)
+		rdma_free_devices(devices);
+}
+
 static const void *context_of(const struct our_async *async)
 {
 	return async->control ? (const void *)async->control : async->device;

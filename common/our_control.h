@@ -737,6 +737,7 @@ int our_take_async_events(struct our_control *control);
  *	ENETUNREACH               our own port is down
  *	ENODEV                    does not pass if client->ended says that the device was removed
  *	EADDRINUSE                passes (iWARP): the next attempt has another port
+ *	EBUSY                     passes: how->connect returns it if the server is full for now
  *	EIO, ENOMEM, all others   do not pass: this side is the cause
  *
  * After a stop request nothing passes.
@@ -774,10 +775,11 @@ struct our_reconnect {
  * QP, CQ and PD; waits; makes them anew, as large as before, on the device that has a route to
  * the server by then, so with its present GID; registers the buffers again, whose contents stay, and
  * whose keys change; calls how->connect; and has repeated what is not confirmed. Deregister MRs of
- * your own before, and register them in how->connect. Each failed attempt is reported. An end that
- * may not pass is returned at once.
+ * your own before, and register them in how->connect. A shared device keeps its PD, CQ and MRs, and
+ * the completions of its other connections. Each failed attempt is reported. An end that may not
+ * pass is returned at once.
  * RETURN VALUE: 0; or an errno value: only our_close, or its steps, remain.
- * ERRORS: EINVAL: the route leads over another device than the shared one, whose PD, CQ and MRs stay.
+ * ERRORS: EINVAL: the route leads over another device than the shared one; EIO: that was removed.
  * Not reported: EHOSTDOWN: limit_s is over; EINTR. `error`, or why the last attempt failed:
  * may not pass.
  * SEE ALSO: rdma_resolve_addr(3), rdma_connect(3)

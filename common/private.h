@@ -79,6 +79,12 @@ void our_join_async(struct our_async *async);
 void our_leave_async(struct our_async *async);
 
 /*
+ * Has librdmacm close the context of a device that was removed, unless a connection or a shared device
+ * still uses it. Any thread.
+ */
+void our_let_go_of(const struct ibv_context *verbs);
+
+/*
  * Reads the asynchronous events that the device has, without waiting. Acks each event, notes what
  * it means in the connections and shared devices that it concerns, where their own threads find it,
  * and then reports it, unless it is routine. An event that says that the device has failed ends all

@@ -37,6 +37,7 @@ bool our_may_pass(const struct our_control *client, int error)
 	case ENETUNREACH:
 	case EADDRINUSE:
 	case EADDRNOTAVAIL:
+	case EBUSY:
 		return true;
 	case ECONNRESET:
 		return !client->complete;
@@ -133,6 +134,9 @@ int our_reconnect(struct our_control *client, struct our_reconnect *how, int err
 
 	how->failed = 0;
 	while (our_may_pass(client, error)) {
+		ret = client->device ? our_device_take_async_events(client->device) : 0;
+		if (ret)
+			return ret; /* a shared device that is gone does not come back */
 		take_down(client);
 		ret = pause_before(client, how, limit_ns);
 		if (ret)

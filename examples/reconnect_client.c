@@ -134,6 +134,8 @@ static int run(const struct our_config *config, struct sockaddr *server, uint64_
 					IBV_ACCESS_LOCAL_WRITE);
 	if (!ret)
 		ret = post_and_connect(client);
+	if (ret == ETIMEDOUT || ret == EHOSTUNREACH) /* a server that is not started is no flap */
+		ret = our_reconnect(client, &session.how, ret);
 	if (!ret)
 		ret = exchange(client, &session, count);
 	our_close(client);

@@ -108,7 +108,8 @@ void our_print_error(void *context, const struct our_error *error)
 	const struct our_program_config *config = context;
 	const char *event = error->event_name;
 
-	if (error->error == ECONNREFUSED && config && config->quietly)
+	if ((error->error == ECONNREFUSED || error->error == ENETUNREACH) && config &&
+	    config->quietly)
 		return;
 	if (error->wc) {
 		print_wc(error);

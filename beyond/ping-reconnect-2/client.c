@@ -27,6 +27,15 @@ static uint64_t own_name(void)
 	return name;
 }
 
+/* Our last connection may have the place that the server lacks, until the server knows its end. */
+static bool is_refused_for_now(const struct our_cm_event *event)
+{
+	struct our_refusal refusal;
+
+	return !our_decode_refusal(event->private_data, event->private_data_length, &refusal) &&
+	       refusal.reason >= OUR_REFUSED_RESOURCES;
+}
+
 /* Posts the first receive of a connection, and connects with the private data. */
 static int post_and_connect(struct our_control *client)
 {
@@ -48,7 +57,8 @@ static int post_and_connect(struct our_control *client)
 	length += sizeof(place);
 	data[29] = OUR_PLACE_VERSION;
 	data[31] = (uint8_t)length;
-	return our_client_connect(client, data, length); /* rdma_connect */
+	ret = our_client_connect(client, data, length); /* rdma_connect */
+	return ret == EACCES && is_refused_for_now(&client->cm_event) ? EBUSY : ret;
 }
 
 static int send_and_recv(struct our_control *client)

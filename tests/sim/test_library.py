@@ -8,6 +8,7 @@ from sim.simulation import ADDRESS, simulate
 
 # The first device grants more than it is asked for, but in CQs no more; the other one is soft-iWARP.
 DEVICES = ["roce,rounds_wr=1,max_qp=20", "iwarp,max_qp=20"]
+SRQ_SERVER = f"build/examples/srq_server {ADDRESS}".split()
 FULL, WRONG = "Cannot allocate memory", "Invalid argument"
 SAID = {
     "sends": [f"5 sends, then: {FULL}", "with a completion: Success"],
@@ -71,3 +72,26 @@ def test_a_cq_that_its_program_resizes() -> None:
     """Completions wait meanwhile that the library has polled to find its own. Soft-iWARP cannot resize a CQ."""
     run = simulate([["build/tests/sim/library", "resize-cq"]])
     assert not run.out and not run.exit and run.left == "nothing", run.why()
+
+
+AGAIN = ["again: Success", "the other: Success", "answered", f"elsewhere: {WRONG}"]
+
+
+@pytest.mark.parametrize("how, then", [("RETRY_EXC_ERR", AGAIN), ("REMOVAL", ["again: Input/output error"])])
+@pytest.mark.parametrize("device", ["roce", "adapter", "iwarp"])
+def test_a_client_of_a_shared_device_connects_anew(device: str, how: str, then: list[str]) -> None:
+    """PD, MRs, CQ and the completions of another connection stay. Neither another device nor one that was removed will do."""
+    if device == "iwarp" and how != "REMOVAL":  # libsiw knows no status for a peer that does not answer
+        how = "WR_FLUSH_ERR"
+    devices = [f"--device={device},address=192.0.2.{number}" for number in (1, 2)]
+    run = simulate([[*SRQ_SERVER], ["build/tests/sim/library", "reconnect-shared"]], *devices, "--servers=1", f"--fail=1:ibv_post_send:2:{how}")
+    assert [line for line in run.out.splitlines() if "messages sent back" not in line] == ["answered", "broke", *then], run.why()
+    assert not run.statuses[1] and run.left == "nothing", run.why()
+
+
+@pytest.mark.parametrize("device", ["roce", "adapter", "iwarp"])
+def test_a_loop_connects_anew(device: str) -> None:
+    """The server is killed, and another comes after seconds. Nothing but the loop sleeps, whose pauses are of our_pause_ms."""
+    later = ["build/tests/sim/programs", "later", "5", *SRQ_SERVER]
+    run = simulate([SRQ_SERVER, later, ["build/tests/sim/library", "reconnect-by-loop"]], "--device", device, "--servers=2", "--fail=0:ibv_post_send:3:SIGKILL")
+    assert run.out.startswith("slept elsewhere: no\n") and run.statuses[1:] == [0, 0] and run.ms > 5000 and run.left == "nothing", run.why()

@@ -13,7 +13,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from sim.simulation import ADDRESS, OF_ITS_OWN, TRANSPORTS, Run, simulate
+from sim.simulation import ADDRESS, OF_ITS_OWN, TRANSPORTS, Run, calls_in, simulate
 
 STAGE = "beyond/ping-reconnect-2"
 MESSAGES, KILLED = 4, 128 + 9
@@ -55,12 +55,34 @@ def test_its_server_is_killed_at_each_call(transport: list[str], tmp_path: Path)
     assert number > 60 and killed > 10
 
 
-@pytest.mark.parametrize("fault", ["0:{}:PORT_DOWN=2s", "0:{}:PORT_DOWN=30s", "1:{}:GID_MOVE=1s", "1:{}:SILENCE=30s", "1:{}:LOSSY=2/9s"])
+FLAPS = ["0:{}:PORT_DOWN=2s", "0:{}:PORT_DOWN=30s", "1:{}:PORT_DOWN=2s", "0:{}:GID_MOVE=1s", "1:{}:GID_MOVE=1s", "1:{}:SILENCE=30s", "1:{}:LOSSY=2/9s"]
+
+
+@pytest.mark.parametrize("fault", FLAPS)
 @OVER
 def test_its_link_goes_down_for_a_while(transport: list[str], fault: str, tmp_path: Path) -> None:
-    for number in range(5, 120, 6):
-        done = run(tmp_path / str(number), transport, "--fail", fault.format(number), servers=1)
+    for number in range(1, 120, 6):
+        done = run(tmp_path / str(number), transport, "--seed", str(number), "--fail", fault.format(number), servers=1)
         check(done, tmp_path / str(number))
+
+
+@OVER
+@pytest.mark.parametrize("call", ["rdma_create_id:1", "ibv_post_send:3"])
+def test_its_own_port_is_down(call: str, transport: list[str], tmp_path: Path) -> None:
+    """rdma_resolve_addr fails with ENETUNREACH meanwhile, in each attempt: for the first connection, and for the next one."""
+    done = run(tmp_path / "own", transport, "--trace", f"--fail=1:{call}:PORT_DOWN=2s", servers=1)
+    check(done, tmp_path / "own")
+    calls = calls_in(done.err, 1)
+    assert calls.count("rdma_resolve_addr") > calls.count("rdma_connect") + 1, done.why()
+
+
+@OVER
+def test_its_last_connection_has_the_only_place(transport: list[str], tmp_path: Path) -> None:
+    """The server does not know yet that the connection has ended, and refuses the next one for a while."""
+    server = f"{STAGE}/server -q -n 0 --max-clients 1 -a {ADDRESS} --journal {tmp_path}".split()
+    done = simulate([server, f"{STAGE}/client -v -j -c {MESSAGES} -w 60 -a {ADDRESS}".split()], *transport, "--fail=1:ibv_post_send:3:PORT_DOWN=2s")
+    check(done, tmp_path)
+    assert "it serves 1 clients at a time" in done.err, done.why()
 
 
 @OVER
@@ -131,6 +153,12 @@ def test_what_has_no_answer_is_sent_again(transport: list[str], how: str) -> Non
 
 
 @OVER
+def test_the_first_attempt_may_fail(transport: list[str]) -> None:
+    done = simulate([SERVER, CLIENT], *transport, "--servers=1", "--fail=1:rdma_connect:1:SILENCE=12s")
+    assert not done.exit and "20 answers over 1 connections" in done.out and "timed out" in done.err, done.why()
+
+
+@OVER
 def test_its_pauses_grow(transport: list[str]) -> None:
     """Nobody listens any more. After the first seconds an attempt comes each second, on average."""
     done = simulate([SERVER, CLIENT], *transport, "--servers=1", "--fail=0:ibv_post_send:5:SIGKILL")
@@ -168,7 +196,7 @@ def test_a_stop_ends_a_pause(transport: list[str]) -> None:
     assert done.statuses[0] == KILLED and done.statuses[1] != KILLED and "gave up" not in done.err and done.ms < 50_000, done.why()
 
 
-def fail_over(folder: Path, kind: str, *options: str, clients: str = "192.0.2.1 192.0.2.2 40 100") -> Run:
+def fail_over(folder: Path, kind: str, *options: str, clients: str = "192.0.2.1 192.0.2.2 100 100") -> Run:
     """A client of two devices, and one server on both."""
     folder.mkdir()
     server = f"{STAGE}/server -q -n 0 -a 0.0.0.0 --timeout 0 --journal {folder}".split()
@@ -176,17 +204,24 @@ def fail_over(folder: Path, kind: str, *options: str, clients: str = "192.0.2.1 
     return simulate([server, f"build/beyond/ping-failover-2/client {clients}".split()], *devices, "--servers=1", "--strict", *options)
 
 
-@pytest.mark.parametrize("kind, how", [("roce", "RETRY_EXC_ERR"), ("adapter", "RETRY_EXC_ERR"), ("iwarp", "WR_FLUSH_ERR")])
-def test_a_session_moves_to_the_other_path_and_back(kind: str, how: str, tmp_path: Path) -> None:
-    """Whatever message the first path breaks at; a second fault breaks the second path, before it has moved back."""
+PATH_BREAKS = [
+    ("roce", ["RETRY_EXC_ERR"] * 2), ("adapter", ["RETRY_EXC_ERR"] * 2), ("iwarp", ["WR_FLUSH_ERR"] * 2),
+    ("roce", ["PORT_DOWN=rxe0/2s"]), ("adapter", ["PORT_DOWN=rxe0/2s"]), ("iwarp", ["PORT_DOWN=siw0/2s"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind, how", PATH_BREAKS, ids=str)
+def test_a_session_moves_to_the_other_path_and_back(kind: str, how: list[str], tmp_path: Path) -> None:
+    """Whatever message the first path breaks at, or the port of its device; a second fault breaks the second path, before it has moved back."""
     for send in range(1, 21):
         folder = tmp_path / str(send)
-        done = fail_over(folder, kind, "--seed", str(send), f"--fail=1:ibv_post_send:{send}:{how}", f"--fail=1:ibv_post_send:{send + 3}:{how}")
+        faults = [f"--fail=1:ibv_post_send:{send + 3 * later}:{fault}" for later, fault in enumerate(how)]
+        done = fail_over(folder, kind, "--seed", str(send), *faults)
         (journal,) = folder.iterdir()
         assert not done.exit and done.left == "nothing" and not done.wrong, done.why()
-        assert [int(line) for line in journal.read_text().splitlines()] == [*range(40)], done.why()
+        assert [int(line) for line in journal.read_text().splitlines()] == [*range(100)], done.why()
         moves = re.findall(r"goes on over (\S+) with", done.err)
-        assert f"40 answers, {len(moves)} moves" in done.out and moves[0] == "192.0.2.2" and moves[-1] == "192.0.2.1", done.why()
+        assert f"100 answers, {len(moves)} moves" in done.out and moves[0] == "192.0.2.2" and moves[-1] == "192.0.2.1", done.why()
 
 
 def test_a_session_begins_on_the_path_that_works(tmp_path: Path) -> None:

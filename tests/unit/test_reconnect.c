@@ -13,8 +13,9 @@
 static const struct our_config config;
 static struct our_control client = { .config = &config };
 
-static const int passing[] = { ECONNABORTED, EPIPE,  EHOSTUNREACH, ETIMEDOUT,     ECONNREFUSED,
-			       ECONNRESET,   ENODEV, EADDRINUSE,   EADDRNOTAVAIL, ENETUNREACH };
+static const int passing[] = { ECONNABORTED,  EPIPE,       EHOSTUNREACH, ETIMEDOUT,
+			       ECONNREFUSED,  ECONNRESET,  ENODEV,       EADDRINUSE,
+			       EADDRNOTAVAIL, ENETUNREACH, EBUSY };
 static const int lasting[] = { 0, EIO, ENOMEM, EINVAL, EINTR, EMFILE, EMSGSIZE, EPROTO, EACCES };
 
 UNIT_TESTS(an_end_passes, UNIT_LENGTH(passing))
