@@ -44,7 +44,7 @@ def test_each_step_has_its_answer(sheet: Path) -> None:
     steps = {title: text for title, text in zip(parts[1::2], parts[2::2]) if not re.search(r"Is everything there|Exercise", title)}
     if not ANSWER.search("".join(steps.values())):
         pytest.skip("this is a students' tree")
-    assert len(steps) >= 3
+    assert len(steps) >= (3 if sheet.stem in ("lab-10", "lab-11") else 5)
     assert [title for title, text in steps.items() if not ANSWER.search(text) and "#questions)" not in text] == []
 
 
