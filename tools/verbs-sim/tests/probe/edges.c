@@ -46,6 +46,7 @@ static const struct attempt {
 	{ "SEND, shifted region", SEND, 0, REGION, SHIFTED, 0 },
 	{ "RECEIVE", RECEIVE, REGION - 16, 16, WELL, 0 },
 	{ "RECEIVE, one beyond", RECEIVE, REGION - 15, 16, WELL, 0 },
+	{ "RECEIVE, one beyond, not reached", RECEIVE, REGION - 15, 16, WELL, (uint32_t)-1 },
 	{ "RECEIVE, one byte too long", RECEIVE, 0, 16, WELL, 1 },
 	{ "RECEIVE, other PD", RECEIVE, 0, 16, OTHER_PD, 0 },
 	{ "RECEIVE, no right", RECEIVE, 0, 16, NO_RIGHT, 0 },
