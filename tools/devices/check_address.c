@@ -276,10 +276,11 @@ enum check_verdict check_port_state(struct check *check)
 	attr = &check->device_port->attr;
 	times = times_down(check);
 	if (attr->state == IBV_PORT_ACTIVE && times)
-		return check_say(check, CHECK_OK,
-				 "port %u of %s is active; its link has gone down %lu time%s so far",
-				 check->device_port->number, check->device->name, times,
-				 times == 1 ? "" : "s");
+		return check_say(
+			check, CHECK_OK,
+			"port %u of %s is active; its link has gone down %lu time%s so far",
+			check->device_port->number, check->device->name, times,
+			times == 1 ? "" : "s");
 	if (attr->state == IBV_PORT_ACTIVE)
 		return check_say(check, CHECK_OK, "port %u of %s is active",
 				 check->device_port->number, check->device->name);
