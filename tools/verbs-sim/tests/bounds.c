@@ -134,7 +134,7 @@ static void leave_groups(void)
 	puts(strerror(ibv_detach_mcast(qp, &groups[0], 0)));
 }
 
-/* An ordinary message comes to a CQ that is armed for any, then for solicited ones (1); or only for those (0). */
+/* An ordinary message comes to a CQ armed for solicited ones (0), or for any and then for those (1). */
 static void arm(void)
 {
 	struct pollfd readable = { .fd = ends.server.channel->fd, .events = POLLIN };
