@@ -45,7 +45,7 @@ struct ends {
 	/* To be set before connect_ends: */
 	struct rdma_conn_param param; /* for both ends */
 	int cq_entries;               /* size of the client's CQ; 0: enough */
-	uint8_t server_rnr_retries;   /* what the server accepts with; 0: as the client */
+	uint8_t server_rnr_retries;   /* with which the server accepts; 0: as the client */
 	int receives;        /* receives of 4 KiB that the server posts before it accepts */
 	int client_receives; /* receives that the client posts before it connects */
 	bool pooled;         /* the server's receives are in a shared receive queue */
