@@ -43,8 +43,19 @@ def test_pages_and_steps_exist() -> None:
         assert {*cause.texts["check"].split()} <= steps, cause
 
 
+# An ABI of the kernel, what the step `library` says of it, and the exit status of --check. librxe of rdma-core knows 1 and 2.
+ABIS = [(3, "FAILS  library     a driver of the kernel and its library do not fit", 1), (2, "ok     library     libibverbs can open 1 of 1", 0)]
+
+
+@pytest.mark.parametrize("abi, says, status", ABIS)
+def test_an_abi_of_the_kernel(abi: int, says: str, status: int) -> None:
+    printed = symptoms.run(f"verbs-sim -q --device roce,address=192.0.2.1,abi={abi} -- devices --check 192.0.2.1; echo status $?", LIMIT_S)
+    assert any(line.startswith(says) for line in printed) and f"status {status}" in printed, printed
+    assert any("remedy: install the rdma-core that belongs to" in line for line in printed) == bool(status), printed
+
+
 # Numbers of texts of each step of --check that nothing in the lab causes, or only after an earlier step that fails.
-NOT_SHOWN = {"library": 1, "port": 1, "connecting": 3}
+NOT_SHOWN = {"library": 2, "port": 1, "connecting": 3}
 
 
 def test_each_failure_of_a_check_has_a_row() -> None:

@@ -5,8 +5,9 @@ Contract: any Python 3 from 3.6 on; a wrong table is an error.
 
 A cause is a section of causes.ini. `title` is the symptom, `about` the reason, `remedy` the help. It is found by the `codes`
 that a program gets, by the `calls` that fail with them, and by `words`. `chapter`, of the page, holds until the next one.
-`check` names the steps of `devices --check` that tell it from others, `page` what to read. `sim` is a command that shows it, without a device; the lines that it prints are in `shows`, or
-else in `prints`, which are those of `lab`: a command for the drivers. `later` is what differs on newer kernels.
+`check` names the steps of `devices --check` that tell it from others, and `page` says what to read. `sim` is a command that shows
+the cause without a device, and `lab` one for the drivers; `shows` and `prints` have what these print. `later` is what differs on
+newer kernels.
 """
 
 import configparser

@@ -241,13 +241,46 @@ enum check_verdict check_link(struct check *check)
 	return check_say(check, CHECK_OK, "%s is up", check->netdev);
 }
 
+/* Returns how often the port's link, or the link of its network device, has gone down. */
+static unsigned long times_down(const struct check *check)
+{
+	const char *device = check->device->name;
+	unsigned int port = check->device_port->number;
+	unsigned long times = 0;
+	char paths[3][96];
+	FILE *file = NULL;
+	size_t i;
+
+	snprintf(paths[0], sizeof(paths[0]),
+		 "/sys/class/infiniband/%s/ports/%u/counters/link_downed", device, port);
+	snprintf(paths[1], sizeof(paths[1]),
+		 "/sys/class/infiniband/%s/ports/%u/hw_counters/link_downed", device, port);
+	snprintf(paths[2], sizeof(paths[2]), "/sys/class/net/%s/carrier_down_count", check->netdev);
+	for (i = 0; i < 3 && !file; i++)
+		file = fopen(paths[i], "re");
+	if (!file)
+		return 0;
+	if (fscanf(file, "%lu", &times) != 1)
+		times = 0;
+	fclose(file);
+	return times;
+}
+
 enum check_verdict check_port_state(struct check *check)
 {
 	const struct ibv_port_attr *attr;
+	unsigned long times;
 
 	if (!check->device)
 		return check_say(check, CHECK_SKIPPED, "there is none");
 	attr = &check->device_port->attr;
+	times = times_down(check);
+	if (attr->state == IBV_PORT_ACTIVE && times)
+		return check_say(
+			check, CHECK_OK,
+			"port %u of %s is active; its link has gone down %lu time%s so far",
+			check->device_port->number, check->device->name, times,
+			times == 1 ? "" : "s");
 	if (attr->state == IBV_PORT_ACTIVE)
 		return check_say(check, CHECK_OK, "port %u of %s is active",
 				 check->device_port->number, check->device->name);

@@ -96,19 +96,56 @@ enum check_verdict check_cm_node(struct check *check)
 			  "the device node %s is missing", node);
 }
 
+/*
+ * Finds what libibverbs says on stderr about a driver whose ABI it does not know: no call of the library
+ * tells it. Returns false if all ABIs fit.
+ */
+static bool find_wrong_abi(char text[CHECK_TEXT / 2])
+{
+	FILE *file = tmpfile();
+	int kept = dup(STDERR_FILENO);
+	struct ibv_device **list;
+	bool found = false;
+
+	if (file && kept >= 0 && dup2(fileno(file), STDERR_FILENO) >= 0) {
+		list = ibv_get_device_list(NULL);
+		if (list)
+			ibv_free_device_list(list);
+		dup2(kept, STDERR_FILENO);
+		rewind(file);
+		while (!found && fgets(text, CHECK_TEXT / 2, file))
+			found = strstr(text, "kernel ABI");
+		text[strcspn(text, "\n")] = '\0';
+	}
+	if (file)
+		fclose(file);
+	if (kept >= 0)
+		close(kept);
+	return found;
+}
+
 enum check_verdict check_library(struct check *check)
 {
 	int kernels = count_entries("/sys/class/infiniband", "");
+	char abi[CHECK_TEXT / 2] = "";
+	bool has_wrong_abi;
 	int ret;
 
 	if (kernels <= 0 || count_entries("/sys/class/infiniband_verbs", "uverbs") <= 0)
 		return check_say(check, CHECK_SKIPPED, "libibverbs has nothing to open");
+	has_wrong_abi = find_wrong_abi(abi);
 	ret = devices_open(&check->devices, NULL);
 	check->opened = true;
 	if (check->devices.n_unopened)
 		return check_fail(check, "run as root, or `chmod 666 /dev/infiniband/uverbs*`",
 				  "%d device%s cannot be opened", check->devices.n_unopened,
 				  check->devices.n_unopened == 1 ? "" : "s");
+	if (has_wrong_abi)
+		return check_fail(
+			check,
+			"install the rdma-core that belongs to the kernel's driver: the vendor's "
+			"package has both; a container needs the same one as its host",
+			"a driver of the kernel and its library do not fit each other: %s", abi);
 	if (ret == ENODEV)
 		return check_fail(check, "apt-get install ibverbs-providers",
 				  "libibverbs knows none of the kernel's %d devices: it has no "

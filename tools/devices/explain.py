@@ -74,7 +74,7 @@ class Explanation:
         """Prints the meaning of a code."""
         meaning = "; ".join(part for part in (text_of(code), plain(code.about)) if part)
         print(f"{code.full}:" if code.kind == "REASON" else f"{code.full} ({code.value}):")
-        wrapped("    ", meaning + (f". Look at: {plain(code.remedy)}" if code.remedy else ""))
+        wrapped("    ", meaning + (f". What to do: {plain(code.remedy)}" if code.remedy else ""))
 
     def cause(self, cause: Cause, number: int) -> None:
         """Prints a cause's reason, the findings on this machine, and the remedy."""

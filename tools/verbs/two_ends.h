@@ -45,6 +45,7 @@ struct ends {
 	/* To be set before connect_ends: */
 	struct rdma_conn_param param; /* for both ends */
 	int cq_entries;               /* size of the client's CQ; 0: enough */
+	uint8_t server_rnr_retries;   /* with which the server accepts; 0: as the client */
 	int receives;        /* receives of 4 KiB that the server posts before it accepts */
 	int client_receives; /* receives that the client posts before it connects */
 	bool pooled;         /* the server's receives are in a shared receive queue */
@@ -166,6 +167,7 @@ static inline struct rdma_cm_id *listen_at(struct rdma_event_channel *events,
 static inline void accept_request(struct ends *ends)
 {
 	struct rdma_cm_event *event = next_event(ends->events, RDMA_CM_EVENT_CONNECT_REQUEST);
+	struct rdma_conn_param param;
 	struct rdma_cm_id *id = event->id;
 	int i;
 
@@ -177,7 +179,10 @@ static inline void accept_request(struct ends *ends)
 	equip(&ends->server, "server", id, 0, ends->pooled);
 	for (i = 0; i < ends->receives; i++)
 		must(!post_recv(&ends->server, 4096), "ibv_post_recv");
-	must(!rdma_accept(id, &ends->param), "rdma_accept");
+	param = ends->param;
+	if (ends->server_rnr_retries)
+		param.rnr_retry_count = ends->server_rnr_retries;
+	must(!rdma_accept(id, &param), "rdma_accept");
 }
 
 /* Returns when both ends know that they are connected. */

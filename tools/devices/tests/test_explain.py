@@ -43,6 +43,14 @@ ASKED = [
     ("mlx5: host: got completion with error:\n" + "00000000 " * 13 + "00008813 10012abe 0dd0c1d3", "IBV_WC_REM_ACCESS_ERR", "no right to the peer's memory"),
     ("rdma_destroy_id hangs", "", "a CM event is not acked"),
     ("IBV_EVENT_DEVICE_FATAL", "IBV_EVENT_DEVICE_FATAL", "the device goes away"),
+    # As in the issues that causes.ini names
+    ("1737742661.094513] [cn0244:260472:0]      ib_mlx5_dv.c:430  UCX  ERROR   mlx5dv_devx_obj_create(QP) failed on mlx5_0, syndrome 0x2c4154: Remote I/O error\n"
+     "[cn0244:260472] pml_ucx.c:421  Error: ucp_ep_create(proc=47) failed: Input/output error", "EREMOTEIO", "a command of DEVX"),
+    ("libibverbs: Warning: Driver bnxt_re does not support the kernel ABI of 6 (supports 1 to 1) for device /sys/class/infiniband/bnxt_re2\nNo IB devices found", "", "another ABI"),
+    ("When using the Intel E810 RDMA NIC, calling the **ibv_modify_qp** function to change the QP state to **INIT** results in an '**Invalid argument (22)**' error.",
+     "EINVAL", "a new QP was reset"),
+    ("rdma_context.cpp:198] Failed to register memory 0x2e1cbac200: Bad address [14]\ntorch.zeros().data_ptr()  can not register for RDMA", "EFAULT", "memory of another allocator"),
+    ("RDMA QPs are never rebuilt after a port flap: post-recovery transfers run ~5x slower than during the outage", "", "the port is back"),
 ]  # fmt: skip
 
 
@@ -57,6 +65,14 @@ def test_what_is_asked(asked: str, code: str, name: str) -> None:
     first = 1 if not ({"device", "address"} & {*cause.texts["check"].split()}) or not here() else ONE_OF
     assert 1 <= place(cause, said) <= first, said
     assert not code or f"{code} (" in said or f"{code}:" in said, said
+
+
+def test_rails_are_among_the_first() -> None:
+    """Both causes fit this line of NCCL: the address that does not answer is the more frequent one."""
+    said = explain("ibvwrap.c:262 NCCL WARN Call to ibv_modify_qp failed with 110 Connection timed out, on dev mlx_x:1, curr state INIT, next state RTR, local GID index 3")
+    name = "rails that are not connected"
+    assert 1 <= place(next(one for one in CAUSES if one.name == name), said) <= 2, said
+    assert name not in [cause.name for cause, _ in rank(Found("transport retry counter exceeded"))]
 
 
 def test_a_number_has_several_meanings() -> None:

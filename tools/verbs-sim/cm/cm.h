@@ -170,6 +170,12 @@ void sim_give_up_waiting(struct sim_endpoint *endpoint);
 /* Queues an event about an endpoint. */
 void sim_tell(struct sim_endpoint *endpoint, enum rdma_cm_event_type type, int status);
 
+/* Returns true if an event names a multicast group of its endpoint. */
+static inline bool sim_is_of_group(enum rdma_cm_event_type type)
+{
+	return type == RDMA_CM_EVENT_MULTICAST_JOIN || type == RDMA_CM_EVENT_MULTICAST_ERROR;
+}
+
 /* Queues an event about an endpoint of datagrams, with the path to this GID. */
 void sim_tell_path(struct sim_endpoint *endpoint, enum rdma_cm_event_type type, int status,
 		   const union ibv_gid *gid);

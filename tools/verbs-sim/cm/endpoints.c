@@ -170,7 +170,7 @@ void sim_tell_path(struct sim_endpoint *endpoint, enum rdma_cm_event_type type, 
 	struct sim_terms terms = { .data_length = 0 };
 	struct sim_cm_event *event;
 
-	if (type != RDMA_CM_EVENT_MULTICAST_JOIN)
+	if (!sim_is_of_group(type))
 		terms = endpoint->wanted;
 	event = create_event(endpoint, type, status, &terms);
 	if (gid) {

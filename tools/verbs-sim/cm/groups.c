@@ -5,11 +5,14 @@
 #include <errno.h>
 
 #include "verbs-sim/cm/cm.h"
+#include "verbs-sim/core/schedule.h"
 
 #define ENOTSUPP 524 /* the kernel's own number */
 
 int sim_join(struct sim_endpoint *endpoint, const struct sockaddr *address, union ibv_gid *gid)
 {
+	enum rdma_cm_event_type type = RDMA_CM_EVENT_MULTICAST_JOIN;
+	const struct sim_fault *fault = sim_me->instead;
 	struct sockaddr_storage group;
 
 	/* The kernel does not let an id join if its route is resolved, or it has been connected. */
@@ -22,6 +25,11 @@ int sim_join(struct sim_endpoint *endpoint, const struct sockaddr *address, unio
 		return ENOTSUPP;
 	sim_copy_address(&group, address);
 	*gid = sim_gid_of(&group);
-	sim_tell_path(endpoint, RDMA_CM_EVENT_MULTICAST_JOIN, 0, gid);
+	sim_me->instead = NULL;
+	if (fault) {
+		sim_report_fault("%s at %s", fault->how, sim_me->call);
+		type = (enum rdma_cm_event_type)fault->value;
+	}
+	sim_tell_path(endpoint, type, fault ? fault->status : 0, gid);
 	return 0;
 }

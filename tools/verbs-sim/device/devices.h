@@ -21,6 +21,7 @@
 /* The traits in which devices differ: see docs/drivers.md, and traits.c. */
 struct sim_traits {
 	bool iwarp;
+	uint32_t abi;        /* the version of what its driver and its library share */
 	int most[SIM_KINDS]; /* objects of each kind, in all programs together; 0: any number */
 	struct ibv_device_attr attr; /* other attributes of the device */
 	struct ibv_port_attr port;   /* attributes of each port */

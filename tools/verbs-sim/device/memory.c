@@ -175,6 +175,7 @@ int sim_gather(const struct sim_pd *pd, const struct ibv_sge *sge, int num_sge, 
 	return 0;
 }
 
+/* As the drivers do, looks only at the memory that the data reach: probe edges. */
 int sim_scatter(const struct sim_pd *pd, const struct ibv_sge *sge, int num_sge,
 		const uint8_t *from, size_t length)
 {
@@ -184,7 +185,7 @@ int sim_scatter(const struct sim_pd *pd, const struct ibv_sge *sge, int num_sge,
 
 	for (i = 0; i < num_sge && length; i++, from += part, length -= part) {
 		part = sge[i].length < length ? sge[i].length : length;
-		address = place_of(pd, &sge[i], sge[i].length, IBV_ACCESS_LOCAL_WRITE);
+		address = place_of(pd, &sge[i], (uint32_t)part, IBV_ACCESS_LOCAL_WRITE);
 		if (!address || sim_write_memory(pd->object.program, address, from, part))
 			return EFAULT;
 	}

@@ -114,10 +114,24 @@ void sim_check_sink(const struct sim_qp *qp, const struct sim_request *request)
 
 /* ---- Queues ---- */
 
+/* Returns true for the first QP that gets receives of its SRQ and their completions from this CQ. */
+static bool is_first_of_srq(const struct sim_qp *qp, const struct sim_cq *cq)
+{
+	const struct sim_object *object;
+	const struct sim_qp *other;
+
+	SIM_EACH(object, SIM_QP)
+	{
+		other = (const struct sim_qp *)object;
+		if (other->recv_cq == cq && other->srq == qp->srq)
+			return other == qp;
+	}
+	return false;
+}
+
 /* Returns how many completions all QPs of a CQ can have outstanding. An SRQ counts once for its QPs. */
 static uint64_t needs_of(const struct sim_cq *cq)
 {
-	const struct sim_srq *counted = NULL;
 	const struct sim_object *object;
 	const struct sim_qp *qp;
 	uint64_t needs = 0;
@@ -127,10 +141,10 @@ static uint64_t needs_of(const struct sim_cq *cq)
 		qp = (const struct sim_qp *)object;
 		if (qp->send_cq == cq)
 			needs += qp->cap.max_send_wr;
-		if (qp->recv_cq != cq || (qp->srq && qp->srq == counted))
-			continue;
-		needs += qp->srq ? qp->srq->asked : qp->cap.max_recv_wr;
-		counted = qp->srq ? qp->srq : counted;
+		if (qp->recv_cq == cq && !qp->srq)
+			needs += qp->cap.max_recv_wr;
+		else if (qp->recv_cq == cq && is_first_of_srq(qp, cq))
+			needs += qp->srq->asked;
 	}
 	return needs;
 }

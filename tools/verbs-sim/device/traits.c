@@ -49,6 +49,7 @@ static const struct trait {
 	int64_t of[KINDS];
 } traits_table[] = {
 	TRAIT(NULL, iwarp, "what it is", BY_DRIVER(false, true)),
+	TRAIT("abi", abi, "uverbs_abi_ver of rxe_verbs.c; SIW_ABI_VERSION", BY_DRIVER(2, 1)),
 
 	/* Attributes and limits */
 	TRAIT(NULL, attr.max_mr_size, "probe attributes", ALL(-1)),

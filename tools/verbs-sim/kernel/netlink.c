@@ -141,7 +141,7 @@ static void tell_cdev(struct netlink *netlink, const struct nlmsghdr *request,
 
 	name[6] = (char)('0' + (device ? device->number : 0));
 	put_u64(header, RDMA_NLDEV_ATTR_CHARDEV, 0);
-	put_u64(header, RDMA_NLDEV_ATTR_CHARDEV_ABI, !device ? 4 : iwarp ? 1 : 2);
+	put_u64(header, RDMA_NLDEV_ATTR_CHARDEV_ABI, device ? device->traits.abi : 4);
 	put(header, RDMA_NLDEV_ATTR_CHARDEV_NAME, device ? name : "rdma_cm", sizeof(name));
 	if (device)
 		put_u32(header, RDMA_NLDEV_ATTR_UVERBS_DRIVER_ID,

@@ -47,7 +47,7 @@ dev_t sysfs_number_of(const struct sim_device *device)
 		return WRITE(__VA_ARGS__);                     \
 	}
 TEXT(abi_of_uverbs, "6\n")
-TEXT(abi_of_driver, "%d\n", place->device->traits.iwarp ? 1 : 2)
+TEXT(abi_of_driver, "%u\n", place->device->traits.abi)
 TEXT(abi_of_cm, "4\n")
 TEXT(name_of_device, "%s\n", place->device->name)
 TEXT(number_of_device, "%u:%u\n", major(sysfs_number_of(place->device)),

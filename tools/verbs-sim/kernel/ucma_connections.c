@@ -171,7 +171,7 @@ static void translate_datagram(const struct sim_cm_event *event, struct rdma_ucm
 	param->qp_num = event->type == RDMA_CM_EVENT_ESTABLISHED ? event->terms.qp_num : 0xffffff;
 }
 
-/* A connect request names its listener, and brings a new id; a multicast join names the group. */
+/* A connect request names its listener, and brings a new id; an event of multicast names the group. */
 static void translate(struct sim_cm_event *event, struct rdma_ucm_event_resp *answer)
 {
 	struct sim_object *about = event->head.about;
@@ -185,7 +185,7 @@ static void translate(struct sim_cm_event *event, struct rdma_ucm_event_resp *an
 		sim_take_request(event, NULL);
 		answer->id = event->request->object.number;
 	}
-	if (event->type == RDMA_CM_EVENT_MULTICAST_JOIN)
+	if (sim_is_of_group(event->type))
 		ucma_find_group(about->number, &event->path.grh.dgid, answer);
 	if (((struct sim_endpoint *)about)->datagram)
 		translate_datagram(event, &answer->param.ud);
@@ -203,7 +203,7 @@ static bool concerns_program(const struct sim_event *event)
 	const struct sim_cm_event *cm_event = (const struct sim_cm_event *)event;
 
 	return event->about->user &&
-	       (cm_event->type != RDMA_CM_EVENT_MULTICAST_JOIN ||
+	       (!sim_is_of_group(cm_event->type) ||
 		ucma_find_group(event->about->number, &cm_event->path.grh.dgid, NULL));
 }
 

@@ -8,6 +8,7 @@
 #include "verbs-sim/kernel/uverbs.h"
 #include "verbs-sim/transfer/transfer.h"
 
+#define KERNEL_PAGE   4096
 #define REMOTE_RIGHTS (IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)
 
 void *kernel_find(enum sim_kind kind, uint32_t handle)
@@ -92,6 +93,8 @@ int uverbs_reg_mr(struct uverbs *uverbs, const void *in, void *out)
 	int ret = pd ? sim_judge_mr(uverbs->device, &region) : ENOENT;
 	struct sim_mr *mr;
 
+	if (!ret && (request->start ^ request->hca_va) % KERNEL_PAGE)
+		ret = EINVAL;
 	if (ret)
 		return ret;
 	mr = sim_create_mr(pd, NULL, &region);

@@ -62,6 +62,7 @@ static const struct {
 	{ CM(DISCONNECTED, 0) },
 	{ CM(DEVICE_REMOVAL, 0) },
 	{ CM(TIMEWAIT_EXIT, 0) },
+	{ CM(MULTICAST_ERROR, -ENETRESET) },
 #define CHANGE(which) .name = #which, .kind = SIM_FAULT_CHANGE, .value = SIM_CHANGE_##which
 	{ CHANGE(FLIP) },
 	{ CHANGE(ZERO) },
@@ -220,6 +221,10 @@ bool sim_read_fault(const char *argument, struct sim_fault *fault)
 	if (end == text || !fault->number)
 		return false;
 	if (*end && (*end != ':' || !find_name(end + 1, fault)))
+		return false;
+	/* On RoCE a group, once joined, stays joined. */
+	if (fault->kind == SIM_FAULT_EVENT && fault->value == RDMA_CM_EVENT_MULTICAST_ERROR &&
+	    !strcasestr(fault->call, "join"))
 		return false;
 	return (fault->kind == SIM_FAULT_CHANGE) == !strcmp(fault->call, SIM_MESSAGE);
 }

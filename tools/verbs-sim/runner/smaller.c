@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "verbs-sim/core/chance.h"
+#include "verbs-sim/device/disturbances.h"
 #include "verbs-sim/runner/shrink.h"
 
 static void *resize(void *memory, size_t size)
@@ -109,17 +110,41 @@ static void forget_choices_of(struct sim_options *options, int gone)
 	options->choices.n = n;
 }
 
+/* Renames the program from which PARTITION=P parts this one: a number without an s behind it. */
+static void rename_other(struct sim_fault *fault)
+{
+	char *word = strchr(fault->text, '='), text[sizeof(fault->text)], *end = word;
+
+	while (word && *word) {
+		strtoul(++word, &end, 10);
+		if (end > word && (!*end || *end == '/'))
+			break;
+		word += strcspn(word, "/");
+	}
+	if (!word || !*word)
+		return;
+	snprintf(text, sizeof(text), "%.*s%u%s", (int)(word - fault->text), fault->text,
+		 fault->amount - 1, end);
+	sim_read_fault(text, fault);
+}
+
 static void forget_faults_of(struct sim_options *options, int gone)
 {
 	struct sim_fault *fault;
 	char text[sizeof(fault->text)];
+	bool parts;
 	int i;
 
 	for (i = options->n_faults - 1; i >= 0; i--) {
 		fault = &options->faults[i];
-		if (fault->program == gone)
+		parts = fault->kind == SIM_FAULT_DISTURBANCE && fault->value == SIM_APART;
+		if (fault->program == gone || (parts && (int)fault->amount == gone)) {
 			sim_forget_faults(options, (uint32_t)i, 1);
-		else if (fault->program > gone) {
+			continue;
+		}
+		if (parts && (int)fault->amount > gone)
+			rename_other(fault);
+		if (fault->program > gone) {
 			snprintf(text, sizeof(text), "%d%s", --fault->program,
 				 strchr(fault->text, ':'));
 			memcpy(fault->text, text, sizeof(text));

@@ -102,6 +102,50 @@ static void destroy(void)
 	puts("destroyed");
 }
 
+/* Each side asks for retries that the other one makes: the client for 6, the server for as many as told. */
+static void agree(void)
+{
+	struct end *both[] = { &ends.client, &ends.server };
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		must(!ibv_query_qp(both[i]->id->qp, &attr, IBV_QP_RNR_RETRY, &init),
+		     "ibv_query_qp");
+		printf("%u%s", attr.rnr_retry, i ? "\n" : " ");
+	}
+}
+
+/* A QP leaves two groups: the second of them (0), or the first, and that twice (1). */
+static void leave_groups(void)
+{
+	struct ibv_qp_init_attr attr = { .send_cq = ends.client.cq,
+					 .recv_cq = ends.client.cq,
+					 .cap = { 1, 1, 1, 1, 0 },
+					 .qp_type = IBV_QPT_UD };
+	struct ibv_qp *qp = ibv_create_qp(ends.client.pd, &attr);
+	union ibv_gid groups[2] = { { .raw = { [10] = 0xff, 0xff, 224, 1, 2, 3 } },
+				    { .raw = { [10] = 0xff, 0xff, 224, 1, 2, 4 } } };
+
+	must(qp && !ibv_attach_mcast(qp, &groups[0], 0) && !ibv_attach_mcast(qp, &groups[1], 0),
+	     "ibv_attach_mcast");
+	must(!ibv_detach_mcast(qp, &groups[!number], 0), "ibv_detach_mcast");
+	puts(strerror(ibv_detach_mcast(qp, &groups[0], 0)));
+}
+
+/* An ordinary message comes to a CQ armed for solicited ones (0), or for any and then for those (1). */
+static void arm(void)
+{
+	struct pollfd readable = { .fd = ends.server.channel->fd, .events = POLLIN };
+
+	must(!post_recv(&ends.server, 64), "ibv_post_srq_recv");
+	must(!number || !ibv_req_notify_cq(ends.server.cq, 0), "ibv_req_notify_cq");
+	must(!ibv_req_notify_cq(ends.server.cq, 1), "ibv_req_notify_cq");
+	must(!post_send(&ends.client, 64, 0), "ibv_post_send");
+	puts(poll(&readable, 1, 1000) ? "event" : "no event");
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
@@ -112,12 +156,17 @@ int main(int argc, char **argv)
 		{ "window", write_through_window },
 		{ "resize", resize },
 		{ "destroy", destroy },
+		{ "agree", agree },
+		{ "groups", leave_groups },
+		{ "arm", arm },
 	};
 	struct sockaddr_in address = { .sin_family = AF_INET };
 	size_t i;
 
 	number = argc == 3 ? atoi(argv[2]) : 0;
 	inet_pton(AF_INET, "192.0.2.1", &address.sin_addr);
+	if (argc == 3 && !strcmp(argv[1], "agree"))
+		ends.server_rnr_retries = (uint8_t)number;
 	connect_ends(&ends, &address);
 	for (i = 0; argc == 3 && i < sizeof(questions) / sizeof(questions[0]); i++) {
 		if (!strcmp(questions[i].name, argv[1]))

@@ -332,6 +332,26 @@ static int have_a_small_cq(void)
 	return 0;
 }
 
+/* Three QPs of two pools in turns, and a CQ of so many entries for all their receives. */
+static int have_two_pools(void)
+{
+	struct ibv_srq_init_attr pool = { .attr = { 7, 1, 0 } };
+	struct ibv_qp_init_attr attr = { .cap = { 1, 0, 1, 0, 0 }, .qp_type = IBV_QPT_RC };
+	struct ibv_srq *pools[2];
+	int i;
+
+	connect_both();
+	attr.send_cq = ibv_create_cq(ends.server.id->verbs, 64, NULL, NULL, 0);
+	attr.recv_cq = ibv_create_cq(ends.server.id->verbs, number, NULL, NULL, 0);
+	for (i = 0; i < 3; i++) {
+		if (i < 2)
+			pools[i] = ibv_create_srq(ends.server.pd, &pool);
+		attr.srq = pools[i % 2];
+		must(ibv_create_qp(ends.server.pd, &attr), "ibv_create_qp");
+	}
+	return 0;
+}
+
 /* Frees memory of a receive, or other memory. */
 static int free_posted(void)
 {
@@ -462,6 +482,7 @@ static const struct {
 	{ "prepared", connect_prepared },
 	{ "depths", accept_depths },
 	{ "small-cq", have_a_small_cq },
+	{ "two-pools", have_two_pools },
 	{ "free-posted", free_posted },
 	{ "deregister-posted", deregister_posted },
 	{ "deregister-sent", deregister_sent },

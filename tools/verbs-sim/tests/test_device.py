@@ -83,6 +83,11 @@ def test_each_code_of_the_rnr_timer() -> None:
         ("window 1", "success\nremote access error\n"),
         ("resize 2", "Success\n"),
         ("resize 1", "Invalid argument\n"),
+        ("agree 3", "3 6\n"),
+        ("groups 0", "Success\n"),
+        ("groups 1", "Invalid argument\n"),
+        ("arm 1", "event\n"),
+        ("arm 0", "no event\n"),
     ],
 )
 def test_what_is_just_allowed_and_just_not(question: str, said: str) -> None:
@@ -159,6 +164,11 @@ MOST = {
     "max_rd_atom": (4, "READs, 4 of 4: Success; READs, 5 of 4: Invalid argument"),
     "max_inline": (64, "bytes inline: 64"),
 }  # fmt: skip
+
+
+@pytest.mark.parametrize("call, most", [("rdma_connect", 56), ("rdma_reject", 148), ("rdma_accept", 196)])
+def test_as_many_private_data_as_there_may_be_and_one_byte_more(call: str, most: int) -> None:
+    assert {f"{call} with {most} bytes: Success", f"{call} with {most + 1} bytes: Invalid argument"} <= {*answers("terms", "roce")}
 
 
 def test_each_limit_has_a_row() -> None:

@@ -29,6 +29,13 @@ def test_as_the_drivers_do(kind: str, row: Flap) -> None:
         assert tuple(said(run.out, side) for side in SIDES) == row.comes[kind], run.why()
 
 
+@pytest.mark.parametrize("event", ["ADDR_CHANGE", "DISCONNECTED"])
+def test_an_event_reaches_an_id_that_a_server_has_accepted(event: str) -> None:
+    """Its listener has another channel, and is not told of a disconnect."""
+    run = watch("--fail", f"0:ibv_poll_cq:9:{event}", seconds=1)
+    assert re.findall(r"^(\w+) .*: RDMA_CM_EVENT_(\w+)$", run.out, re.M) == [("server", event)], run.why()
+
+
 @pytest.mark.parametrize(
     "how, answered", [("SILENCE=1s", "success after 2 s"), ("SILENCE=13s", "success after 13 s"), ("SILENCE=15s", "transport retry counter exceeded after 16 s")]
 )

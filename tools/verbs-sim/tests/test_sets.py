@@ -94,6 +94,13 @@ def test_a_client_that_fails_for_the_same_reason(messages: int, tmp_path: Path) 
     assert again(tmp_path, small).hash == small.hash
 
 
+@pytest.mark.parametrize("fault, left", [("0:ibv_post_recv:1:PARTITION=2/9000s", "0:ibv_post_recv:1:PARTITION=1/9000s"), ("2:ibv_post_send:1:PARTITION=0", "1:ibv_post_send:1:PARTITION=0")])
+def test_a_program_that_is_parted_from_another(fault: str, left: str, tmp_path: Path) -> None:
+    """Without the program between the two, one of them has another number, wherever that stands."""
+    _, small = shrink(tmp_path, ["--expect", "0:0", "--expect", "0:3", "--fail", fault], [FIVE[0], FIVE[4], FIVE[2]])
+    assert f" --fail {left} -- {LOST} server 1 ::: {LOST} client 1" in small.command and small.exit == 3, small.why()
+
+
 def test_without_choices_all_seeds_are_one_run(tmp_path: Path) -> None:
     (tmp_path / "none").write_text("# nothing\n\n")
     done = [run(tmp_path, ["--choices", "none", "--seed", seed], FIVE[:1] + FIVE[2:3]) for seed in "123"]

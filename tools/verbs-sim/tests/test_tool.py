@@ -374,6 +374,7 @@ WRONG = [
     ("shared-receive", "roce", "chains 63", "chains 64"),
     ("shared-receive", "roce", "chains -63", "chains -64"),
     ("small-cq", "adapter", "small-cq 15", "small-cq 16"),
+    ("small-cq", "adapter", "two-pools 13", "two-pools 14"),
 ]
 
 

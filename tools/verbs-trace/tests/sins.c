@@ -198,12 +198,50 @@ static void async_event(int guilty)
 	disconnect();
 }
 
+/* Posts a list of receives to the client, most of which the device refuses: the others fit into its CQ. */
+static void receive_too_many(void)
+{
+	static struct ibv_recv_wr list[20 * DEPTH];
+	struct ibv_recv_wr *bad;
+	size_t i;
+
+	for (i = 0; i + 1 < sizeof(list) / sizeof(list[0]); i++)
+		list[i].next = &list[i + 1];
+	must(ibv_post_recv(pair.client.id->qp, list, &bad), "ibv_post_recv did not fail");
+}
+
+/* Three QPs after each other have receives in the client's CQ, which has room for those of two. */
+static void receive_in_turns(void)
+{
+	static struct ibv_recv_wr list[DEPTH];
+	struct ibv_qp_init_attr attr = { .send_cq = pair.client.cq,
+					 .recv_cq = pair.client.cq,
+					 .cap = { 1, DEPTH, 1, 1, 0 },
+					 .qp_type = IBV_QPT_RC };
+	struct ibv_qp_attr init = { .qp_state = IBV_QPS_INIT, .port_num = 1 };
+	int i, mask = IBV_QP_STATE | IBV_QP_PORT | IBV_QP_PKEY_INDEX | IBV_QP_ACCESS_FLAGS;
+	struct ibv_recv_wr *bad;
+	struct ibv_qp *qp;
+
+	for (i = 0; i + 1 < DEPTH; i++)
+		list[i].next = &list[i + 1];
+	for (i = 0; i < 3; i++) {
+		qp = ibv_create_qp(pair.client.pd, &attr);
+		must(qp && !ibv_modify_qp(qp, &init, mask), "ibv_modify_qp");
+		must(!ibv_post_recv(qp, list, &bad), "ibv_post_recv");
+		ibv_destroy_qp(qp);
+	}
+}
+
 static void cq_overrun(int guilty)
 {
 	struct pollfd wait = { .events = POLLIN };
 
 	if (!guilty) {
 		connect_ends(&pair, &address);
+		if (pair.client.id->verbs->device->transport_type != IBV_TRANSPORT_IWARP)
+			receive_in_turns(); /* soft-iWARP takes none before it is connected */
+		receive_too_many();
 		send_one();
 		poll_one(&pair.client);
 	} else {

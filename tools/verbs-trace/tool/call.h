@@ -47,6 +47,7 @@ struct call {
 	bool waited;           /* nothing was there (EAGAIN), which is not an error */
 	bool bad;              /* the call succeeded, but brought an error */
 	bool silent;           /* no line is written now: it is shown later, with others */
+	int64_t due;           /* completions due to the CQ of a post, if all of it is taken */
 	struct out *out;       /* its line, while one is being written */
 	/* The QP, CQ, SRQ or completion channel of a verb that moves messages; -q needs it. */
 	enum kind queue_kind;

@@ -133,16 +133,22 @@ static __attribute__((noinline)) void raise_most(struct call *call, struct objec
 		cq->beyond = call_moment(call);
 }
 
-/* Notes that this CQ must get this many more completions. */
+/* Notes that this CQ must get this many more completions, unless the device refuses some. */
 static inline void expect(struct call *call, struct object *cq, int64_t n)
 {
-	int64_t now;
+	if (cq)
+		call->due = relaxed_add(&cq->outstanding, n);
+}
 
+/* Called after the post, of which the device has refused so much. */
+static inline void expect_less(struct call *call, struct object *cq, int64_t refused)
+{
 	if (!cq)
 		return;
-	now = relaxed_add(&cq->outstanding, n);
-	if (now > atomic_load_explicit(&cq->most, memory_order_relaxed))
-		raise_most(call, cq, now);
+	if (refused)
+		relaxed_add(&cq->outstanding, -refused);
+	if (call->due - refused > atomic_load_explicit(&cq->most, memory_order_relaxed))
+		raise_most(call, cq, call->due - refused);
 }
 
 static inline int64_t signaled(const struct object *qp, const struct ibv_send_wr *wr)
@@ -188,14 +194,15 @@ void watch_sending(struct call *call, struct ibv_qp *qp, const struct ibv_send_w
 
 void watch_unsent(struct call *call, struct ibv_qp *qp, struct ibv_send_wr **bad_wr, int ret)
 {
-	struct object *object = ret ? object_of(KIND_QP, qp) : NULL;
+	struct object *object = object_of(KIND_QP, qp);
 	int64_t n;
 
-	if (!object || !bad_wr)
+	if (!object)
 		return;
-	n = signaled(object, *bad_wr);
-	relaxed_add(&object->outstanding, -n);
-	expect(call, object->send_cq, -n);
+	n = ret && bad_wr ? signaled(object, *bad_wr) : 0;
+	if (n)
+		relaxed_add(&object->outstanding, -n);
+	expect_less(call, object->send_cq, n);
 }
 
 static inline int64_t chain(const struct ibv_recv_wr *wr)
@@ -220,14 +227,15 @@ void watch_receiving(struct call *call, struct ibv_qp *qp, const struct ibv_recv
 
 void watch_unreceived(struct call *call, struct ibv_qp *qp, struct ibv_recv_wr **bad_wr, int ret)
 {
-	struct object *object = ret ? object_of(KIND_QP, qp) : NULL;
+	struct object *object = object_of(KIND_QP, qp);
 	int64_t n;
 
-	if (!object || !bad_wr)
+	if (!object)
 		return;
-	n = chain(*bad_wr);
-	relaxed_add(&object->receives, -n);
-	expect(call, object->recv_cq, -n);
+	n = ret && bad_wr ? chain(*bad_wr) : 0;
+	if (n)
+		relaxed_add(&object->receives, -n);
+	expect_less(call, object->recv_cq, n);
 }
 
 void watch_sent_ex(struct call *call, struct ibv_qp_ex *qp)

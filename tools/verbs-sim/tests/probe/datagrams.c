@@ -30,13 +30,14 @@ static bool equip_for_datagrams(struct end *end, struct rdma_cm_id *id)
 	return !ret;
 }
 
-static void tell_datagram_event(const struct ends *e, const char *who, struct rdma_ud_param *ud)
+/* Returns false if no event comes, or an error. */
+static bool tell_datagram_event(const struct ends *e, const char *who, struct rdma_ud_param *ud)
 {
 	struct rdma_cm_event event;
 
 	if (!event_within(e->events, PATIENCE_MS, &event)) {
 		told("%s: no event", who);
-		return;
+		return false;
 	}
 	*ud = event.param.ud;
 	told("%s: %s, status %d, %d bytes of data, qkey 0x%x, is_global %d, port %d, hop_limit %d",
@@ -44,6 +45,7 @@ static void tell_datagram_event(const struct ends *e, const char *who, struct rd
 	     ud->ah_attr.is_global, ud->ah_attr.port_num, ud->ah_attr.grh.hop_limit);
 	if (event.event == RDMA_CM_EVENT_CONNECT_REQUEST)
 		answering.id = event.id;
+	return !event.status;
 }
 
 static void send_datagram(const struct end *end, struct ibv_ah *ah, const struct rdma_ud_param *ud,
@@ -165,8 +167,7 @@ void ask_multicast(struct ends *e, int unused)
 	errno = 0;
 	ret = rdma_join_multicast(id, (struct sockaddr *)&group, NULL);
 	told("rdma_join_multicast: %d, errno %d", ret, errno);
-	if (!ret) {
-		tell_datagram_event(e, "client", &ud);
+	if (!ret && tell_datagram_event(e, "client", &ud)) {
 		told("the number of the group's QP is 0x%x", ud.qp_num);
 		send_datagram(&asking, ibv_create_ah(asking.pd, &ud.ah_attr), &ud, ud.qkey, 64,
 			      IBV_WR_SEND);

@@ -25,7 +25,8 @@ enum how {
 	OTHER_PD,
 	NO_RIGHT, /* the region lacks the right */
 	CLOSED,   /* the QP lacks the right */
-	GONE      /* the region was deregistered before */
+	GONE,     /* the region was deregistered before */
+	SHIFTED   /* its addresses have another offset in a page than its memory */
 };
 
 static const struct attempt {
@@ -42,8 +43,10 @@ static const struct attempt {
 	{ "SEND, one before", SEND, -1, 1, WELL, 0 },
 	{ "SEND, other PD", SEND, 0, REGION, OTHER_PD, 0 },
 	{ "SEND, region gone", SEND, 0, REGION, GONE, 0 },
+	{ "SEND, shifted region", SEND, 0, REGION, SHIFTED, 0 },
 	{ "RECEIVE", RECEIVE, REGION - 16, 16, WELL, 0 },
 	{ "RECEIVE, one beyond", RECEIVE, REGION - 15, 16, WELL, 0 },
+	{ "RECEIVE, one beyond, not reached", RECEIVE, REGION - 15, 16, WELL, (uint32_t)-1 },
 	{ "RECEIVE, one byte too long", RECEIVE, 0, 16, WELL, 1 },
 	{ "RECEIVE, other PD", RECEIVE, 0, 16, OTHER_PD, 0 },
 	{ "RECEIVE, no right", RECEIVE, 0, 16, NO_RIGHT, 0 },
@@ -175,6 +178,7 @@ void ask_edges(struct ends *e, int unused)
 	const struct attempt *attempt;
 	struct ibv_mr *mr, left;
 	struct end *owner;
+	char *at;
 
 	(void)unused;
 	signal(SIGPIPE, SIG_IGN); /* soft-iWARP's error for a post to a connection that has ended */
@@ -189,10 +193,17 @@ void ask_edges(struct ends *e, int unused)
 			ibv_reg_mr(fresh.client.pd, fresh.client.buffer, BUFFER, TO_CLIENT);
 		must(fresh.client.mr, "ibv_reg_mr");
 		owner = attempt->access == SEND ? &fresh.client : &fresh.server;
-		mr = ibv_reg_mr(attempt->how == OTHER_PD ? ibv_alloc_pd(owner->id->verbs)
-							 : owner->pd,
-				owner->buffer + BUFFER / 2, REGION, rights_of(attempt, iwarp));
-		must(mr, "ibv_reg_mr");
+		at = owner->buffer + BUFFER / 2;
+		mr = ibv_reg_mr_iova(attempt->how == OTHER_PD ? ibv_alloc_pd(owner->id->verbs)
+							      : owner->pd,
+				     at + (attempt->how == SHIFTED ? 4 : 0), REGION, (uintptr_t)at,
+				     rights_of(attempt, iwarp));
+		if (attempt->how == SHIFTED) {
+			told("%s: %s", attempt->what, mr ? "registered" : strerror(errno));
+			leave(&fresh);
+			continue;
+		}
+		must(mr, "ibv_reg_mr_iova");
 		prepare(&fresh, attempt, mr);
 		left = *mr;
 		if (attempt->how == GONE)
