@@ -39,14 +39,14 @@ EXCEPT = {
 
 def left_to_the_drivers(items: Sequence[pytest.Item]) -> list[pytest.Item]:
     """Returns the tests for a guest that make check runs there: all that the simulation does not have, and of the others the first
-    row of each test (without a stage: over each link), the first with each stage over each link, and with each other value. The
-    simulation runs the rest, and make check-long runs them here."""
+    with each stage over each link, and of those without a stage the first with each value, such as an example. The simulation runs
+    the rest, and make check-long runs them here."""
     seen, left = set[object](), []
     for item in items:
         file, name = item.path.stem.removeprefix("test_"), item.originalname  # type: ignore[attr-defined]
         values = dict(item.callspec.params) if hasattr(item, "callspec") else {}
         link, stage = str(values.pop("link", "")), str(values.pop("stage", ""))
-        firsts: set[object] = {(file, name, "" if stage else link), (stage, link), *map(str, values.values())}
+        firsts: set[object] = {(stage, link)} if link and stage else {*map(str, values.values())}
         if file not in FILES or name in EXCEPT or firsts - seen:
             left.append(item)
         seen |= firsts

@@ -11,7 +11,7 @@
 
 #include "common/roles.h"
 #include "program/option_values.h"
-#include "tests/unit/command_line.h"
+#include "program/options.h"
 #include "tests/unit/unit.h"
 
 static const struct {
@@ -179,12 +179,12 @@ static const struct {
 
 UNIT_TESTS(a_name_service_that_fails_is_not_wrong_usage, UNIT_LENGTH(services))
 {
-	static const char *const words[MAX_WORDS] = { "-a", "host.example" };
-	struct our_options options;
+	struct addrinfo *found;
 	int ret;
 
 	name_service_says = services[_i].says;
-	ret = process_words(&test_client, words, &options);
+	capture_start();
+	ret = our_look_up_addresses("host.example", "12321", &found);
 	ck_assert_int_eq(ret, services[_i].returned);
 	ck_assert_int_eq(our_options_exit_status(ret), services[_i].exit_status);
 	assert_holds(captured_stderr(), gai_strerror(services[_i].says));

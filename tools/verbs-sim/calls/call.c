@@ -19,7 +19,7 @@
 #define CALL_NS 100 /* the cost of each call */
 #define IDLE_NS 200 /* the least cost of a call that finds nothing */
 #define IDLE_PART \
-	1024 /* or this part of the idle time, if more: a program that reads the clock only
+	2048 /* or this part of the idle time, if more: a program that reads the clock only
 			  now and then is not late by much */
 
 __thread struct sim_thread *sim_left;
@@ -102,6 +102,7 @@ static bool block_for(const void *const *awaited, int n, uint64_t deadline_ns)
 bool sim_block_for(const void *const *awaited, int n, uint64_t deadline_ns)
 {
 	sim_me->program->sleeps++;
+	sim_me->idles = false;
 	return block_for(awaited, n, deadline_ns);
 }
 
@@ -119,7 +120,7 @@ void sim_poll_until(const void *awaited, uint64_t deadline_ns)
 {
 	uint64_t before_ns = sim_world->now_ns;
 
-	sim_me->polls = true;
+	sim_me->polls = sim_me->idles = true;
 	block_for(&awaited, 1, deadline_ns);
 	sim_me->polls = false;
 	if (!sim_world->cpus)
@@ -128,15 +129,17 @@ void sim_poll_until(const void *awaited, uint64_t deadline_ns)
 
 void sim_idle(const void *awaited)
 {
+	uint64_t before_ns = sim_world->now_ns;
 	uint64_t ns = sim_step_of(sim_me->idle_ns, IDLE_NS, IDLE_PART);
 
-	sim_me->idle_ns += ns;
-	sim_poll_until(awaited, sim_world->now_ns + ns);
+	sim_poll_until(awaited, before_ns + ns);
+	sim_me->idle_ns += sim_world->now_ns - before_ns;
 }
 
 void sim_found(void)
 {
 	sim_me->idle_ns = 0;
+	sim_me->idles = false;
 }
 
 #define LOSES_PROCESSOR 16 /* on average, one of this many posts delays */

@@ -115,6 +115,7 @@ struct sim_thread {
 	bool signalled;        /* pthread_cond_signal has woken it */
 	struct sim_share share;
 	bool polls;                /* it sleeps, and its program uses the CPU all the same */
+	bool idles;                /* it looks again and again: its last look has found nothing */
 	uint64_t idle_ns;          /* spent in calls that found nothing to do */
 	uint64_t looked_ns;        /* spent on nothing but looking at the clock */
 	uint64_t blocked_signals;  /* bit N - 1: signal N */
