@@ -124,9 +124,13 @@ struct our_error {
 const char *our_error_text(const struct our_error *error, char *text, size_t size);
 
 /*
- * struct our_completion - a work request that has succeeded
- * One that has failed is reported, and never handed out.
- * SEE ALSO: ibv_poll_cq(3)
+ * struct our_completion - a work request that has completed
+ * `failure` says whether the request has succeeded. A function that hands out completions returns the
+ * error of one that has failed, and of that sets wr_id, status, failure and vendor_err alone. After any
+ * other error `failure` is NULL. To learn which other requests were lost, take on for as long as
+ * `failure` is set: they are flushed, in the order in which they were posted.
+ * OWNERSHIP: the text of `failure` is never freed.
+ * SEE ALSO: ibv_poll_cq(3), ibv_wc_status_str(3)
  */
 struct our_completion {
 	uint64_t wr_id;
@@ -135,6 +139,9 @@ struct our_completion {
 	bool has_immediate;        /* receive: the message brought immediate data */
 	uint32_t immediate;        /* the data: the sender set imm_data = htobe32(number) */
 	uint32_t invalidated_rkey; /* receive: the peer gave up this key of ours; 0: none */
+	enum ibv_wc_status status;
+	uint32_t vendor_err; /* the device's own number for a failure; 0 on soft-iWARP */
+	const char *failure; /* the status in words; NULL: it has succeeded */
 };
 
 /*

@@ -233,7 +233,7 @@ int our_setup_rnr_timer(struct our_control *control);
 int our_check_completion_status(const struct our_control *control, const struct ibv_wc *wc);
 
 /*
- * Checks the status of `wc` and, if it is good, hands it out as *completion. Returns as
+ * Checks the status of `wc`, and hands it out as *completion. Returns as
  * our_check_completion_status does; but EPIPE is not reported when our_client_may_have_left:
  * our_judge_end does so. Any thread.
  */

@@ -329,17 +329,30 @@ static bool may_be_of_a_client_that_left(const struct our_control *control, cons
 	       our_client_may_have_left(control) && !our_stop_requested(control->stop);
 }
 
+/* Returns `error`, with what is valid of a completion that has failed; the library's own stays its own. */
+static int hand_out_failure(const struct ibv_wc *wc, struct our_completion *completion, int error)
+{
+	bool ours = wc->wr_id & OUR_WR_ID_OURS;
+
+	*completion = (struct our_completion){
+		.wr_id = wc->wr_id,
+		.status = wc->status,
+		.vendor_err = wc->vendor_err,
+		.failure = ours ? NULL : ibv_wc_status_str(wc->status),
+	};
+	return error;
+}
+
 int our_hand_out_wc(struct our_control *control, const struct ibv_wc *wc,
 		    struct our_completion *completion)
 {
 	int ret;
 
 	count_completion(&our_private(control)->posted, wc);
-	if (may_be_of_a_client_that_left(control, wc))
-		return EPIPE;
-	ret = our_check_completion_status(control, wc);
+	ret = may_be_of_a_client_that_left(control, wc) ? EPIPE
+							: our_check_completion_status(control, wc);
 	if (ret)
-		return ret;
+		return hand_out_failure(wc, completion, ret);
 	*completion = (struct our_completion){
 		.wr_id = wc->wr_id,
 		.opcode = wc->opcode,
@@ -509,6 +522,13 @@ int our_find_keepalive(struct our_control *control)
 	return is_answer(control, &wc) ? 0 : our_hand_out_wc(control, &wc, &none);
 }
 
+/* Returns `error`, which no completion of the program's has brought. */
+static int hand_out_none(struct our_completion *completion, int error)
+{
+	completion->failure = NULL;
+	return error;
+}
+
 /* Takes the next completion; calls `poll` if none is at hand. */
 static int next_wc(struct our_control *control, int (*poll)(struct our_control *control),
 		   const struct ibv_wc **wc)
@@ -532,7 +552,7 @@ int our_await_completion(struct our_control *control, struct our_completion *com
 
 	our_private(control)->until_ns = 0;
 	ret = next_wc(control, control->config->waiting.completions->await, &wc);
-	return ret ? ret : hand_out(control, wc, completion);
+	return ret ? hand_out_none(completion, ret) : hand_out(control, wc, completion);
 }
 
 int our_take_next_wc(struct our_control *control, const struct ibv_wc **wc)
@@ -558,7 +578,7 @@ int our_take_completion(struct our_control *control, struct our_completion *comp
 	const struct ibv_wc *wc;
 	int ret = our_take_next_wc(control, &wc);
 
-	return ret ? ret : hand_out(control, wc, completion);
+	return ret ? hand_out_none(completion, ret) : hand_out(control, wc, completion);
 }
 
 int our_completion_fd(const struct our_control *control)
@@ -612,6 +632,7 @@ int our_device_take_completion(struct our_device *device, struct our_control **c
 
 	do {
 		*control = NULL;
+		completion->failure = NULL;
 		ret = our_device_next_wc(device, &wc);
 		if (ret)
 			return ret;
