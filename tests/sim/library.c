@@ -58,8 +58,11 @@ static void must(int ret, const char *what)
 
 static void set_up(struct our_control *control)
 {
+	bool iwarp = control->verbs->device->transport_type == IBV_TRANSPORT_IWARP;
+	int access = IBV_ACCESS_LOCAL_WRITE | (iwarp ? IBV_ACCESS_REMOTE_WRITE : 0); /* to READ */
+
 	must(our_setup_qp(control, most, most), "our_setup_qp");
-	must(our_setup_buffers(control, most, size, IBV_ACCESS_LOCAL_WRITE), "our_setup_buffers");
+	must(our_setup_buffers(control, most, size, access), "our_setup_buffers");
 }
 
 /* With `device` NULL, the connection has a device of its own. */
@@ -218,6 +221,44 @@ static int post_wrong_list(void)
 	printf("%d of 3, then: %s\n", bad ? (int)(bad - wrs) : 3, strerror(ret));
 	take(client, 1);
 	take(agent, 1);
+	close_both();
+	return 0;
+}
+
+/* ---- Requests that fail ---- */
+
+static void open_for_reads(struct ibv_mr **mr)
+{
+	int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ;
+
+	connect_both(NULL);
+	must(our_setup_mr(agent, agent->memory.buffers[0].data, SIZE, access, mr), "our_setup_mr");
+}
+
+static void post_read(uint32_t index, const struct ibv_mr *mr, uint32_t rkey)
+{
+	must(our_post_read(client, index, SIZE, (uintptr_t)mr->addr, rkey), "our_post_read");
+}
+
+/* The second of three READs has a wrong key. */
+static int read_by_wrong_key(void)
+{
+	struct our_completion completion;
+	struct ibv_mr *mr;
+	int i, ret;
+
+	open_for_reads(&mr);
+	for (i = 0; i < 3; i++)
+		post_read((uint32_t)i, mr, mr->rkey ^ (i == 1 ? 0x5500 : 0));
+	for (i = 0; i < 3; i++) {
+		ret = our_await_completion(client, &completion);
+		printf("%d: %s, %s\n", (int)completion.wr_id, strerror(ret),
+		       completion.failure ? completion.failure : "done");
+	}
+	ret = our_await_completion(client, &completion);
+	printf("%s, %s\n", strerror(ret), completion.failure ? completion.failure : "none");
+	our_disconnect(agent);
+	our_unsetup_mr(&config, mr);
 	close_both();
 	return 0;
 }
@@ -782,6 +823,7 @@ static const struct {
 	{ "unsignaled", post_unsignaled },
 	{ "long-list", post_long_list },
 	{ "wrong-list", post_wrong_list },
+	{ "wrong-key", read_by_wrong_key },
 	{ "by-verbs", post_by_verbs },
 	{ "resize-cq", resize_cq },
 	{ "own-pool", have_own_pool },

@@ -44,6 +44,15 @@ def test_what_the_library_does(question: str, device: str) -> None:
     assert (sorted(said) if question in UNORDERED else said) == SAID[question] and not run.exit and run.left == "nothing", run.why()
 
 
+@pytest.mark.parametrize("device", ["roce", "iwarp", "adapter"])
+def test_a_request_that_fails_is_named(device: str) -> None:
+    """Soft-iWARP says of no request why it has failed."""
+    flushed = "Connection reset by peer, Work Request Flushed Error"
+    wrong, end = (flushed, "Connection reset by peer") if device == "iwarp" else ("Software caused connection abort, remote access error", "Connection timed out")
+    run = simulate([["build/tests/sim/library", "wrong-key"]], "--device", device)
+    assert run.out.splitlines() == ["0: Success, done", f"1: {wrong}", f"2: {flushed}", f"{end}, none"] and not run.exit and run.left == "nothing", run.why()
+
+
 @pytest.mark.parametrize("device", ["roce", "roce-6.12", "iwarp"])
 def test_a_shared_queue_outlasts_clients_that_are_killed(device: str) -> None:
     """The client is killed in a long message, whose receive soft-RoCE of Linux 6.12 loses: the queue of srq_server has two."""
