@@ -134,13 +134,17 @@ static void destroy_id(const struct our_control *control, struct rdma_cm_id **cm
 	*cm_id = NULL;
 }
 
+void our_stop_listening(struct our_control *listener)
+{
+	if (our_private(listener)->second_cm_id)
+		destroy_id(listener, &our_private(listener)->second_cm_id);
+	if (listener->cm_id)
+		destroy_id(listener, &listener->cm_id);
+}
+
 void our_destroy_id(struct our_control *control)
 {
-	if (!control->cm_id)
-		return;
-	if (our_private(control)->second_cm_id)
-		destroy_id(control, &our_private(control)->second_cm_id);
-	destroy_id(control, &control->cm_id);
+	our_stop_listening(control);
 	our_destroy_event_channel(control);
 	if (control->ended == ENODEV)
 		our_let_go_of(control->verbs);

@@ -48,11 +48,25 @@ int our_create_agent(struct our_control *listener, struct our_control **created)
 	return 0;
 }
 
+/* Refuses a connect request, if the listener refuses all. Returns whether it has. */
+static bool is_refused(struct our_control *control, const struct our_cm_event *event)
+{
+	int error = our_private(control)->refusing;
+
+	if (event->type != RDMA_CM_EVENT_CONNECT_REQUEST || !error)
+		return false;
+	our_reject_request(control, event->cm_id, error);
+	return true;
+}
+
 int our_get_request(struct our_control *listener, struct our_control **agent)
 {
-	int ret = our_await_cm_event(listener, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
+	int ret;
 
 	*agent = NULL;
+	do
+		ret = our_await_cm_event(listener, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
+	while (!ret && is_refused(listener, &listener->cm_event));
 	if (ret == EINTR)
 		return ret;
 	if (ret)
@@ -85,8 +99,7 @@ static void finish_to_close(struct our_control *control, uint64_t start_ns)
 		our_unsetup_buffers(control);
 	if (control->cq)
 		our_unsetup_qp(control);
-	if (control->cm_id)
-		our_destroy_id(control);
+	our_destroy_id(control);
 	our_destroy_control_struct(control);
 }
 
@@ -153,8 +166,8 @@ int our_take_cm_event(struct our_control *control, struct our_control **about)
 		ret = control->config->waiting.cm->take(control, &event);
 		if (ret)
 			return ret;
-		if (!event.cm_id->context)
-			continue; /* the control is closed, but its id could not be destroyed */
+		if (!event.cm_id->context || is_refused(control, &event))
+			continue; /* no context: a closed control's id could not be destroyed */
 		*about = event.cm_id->context; /* a new id has the context of its listener */
 		(*about)->cm_event = event;
 		ret = take_meaning(*about, our_note_cm_event(*about));

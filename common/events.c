@@ -185,9 +185,10 @@ void our_stop_watching(struct our_control *control)
 		control->config->waiting.cm->stop_watching(control);
 }
 
-void our_refuse_requests(struct our_control *listener)
+void our_refuse_requests(struct our_control *listener, int error)
 {
-	if (listener->config->waiting.cm->refuse_requests)
+	our_private(listener)->refusing = error;
+	if (error && listener->config->waiting.cm->refuse_requests)
 		listener->config->waiting.cm->refuse_requests(listener);
 }
 

@@ -543,6 +543,18 @@ int our_agent_accept(struct our_control *agent, const void *private_data, size_t
 void our_agent_reject(struct our_control *agent, int error);
 
 /*
+ * our_refuse_requests, our_stop_listening - take no more clients, and go on serving those there are
+ * From our_refuse_requests on, each connect request is refused because of `error`, an errno value,
+ * also one that waits already, when our_take_cm_event or our_get_request meets it; config->refuse
+ * says what the client is told. 0: take requests again. our_stop_listening gives up the address, so
+ * that another program may listen there; a client is then refused by the kernel, without a reason, as
+ * where nobody listens. The listener stays, for the events of agents on its channel: close it last.
+ * SEE ALSO: rdma_reject(3), rdma_destroy_id(3)
+ */
+void our_refuse_requests(struct our_control *listener, int error);
+void our_stop_listening(struct our_control *listener);
+
+/*
  * our_disconnect, our_start_disconnect - end a connection, or the attempt to make one
  * After our_setup_qp. our_disconnect waits for the peer's answer, 7 seconds at most, or 20 if
  * control->complete is set, and destroys the QP: nothing that was posted is under way any more, and

@@ -70,6 +70,7 @@ struct our_private {
 	bool has_channel;                /* has its own cm_channel, not its listener's */
 	bool leaving;                    /* the tear-down has begun */
 	bool answers;           /* the peer will answer the disconnect, on our own channel */
+	int refusing;           /* listener: why it refuses connect requests; 0: it does not */
 	_Atomic int unreadable; /* the error that stopped the reading of events; 0: none */
 	uint64_t look_ns;       /* when our_keep_polling looks at the CM next */
 	unsigned int asked;     /* failed attempts to resolve the address, or the route */
@@ -239,7 +240,7 @@ struct our_cm_ops {
 
 	/*
 	 * Listener: refuses the connect requests that were not taken, and all that come from now
-	 * on, because there are enough clients. Does not wait. If NULL, they wait for the id's end.
+	 * on. Does not wait. If NULL, each is refused when its event is taken.
 	 */
 	void (*refuse_requests)(struct our_control *listener);
 
