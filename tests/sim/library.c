@@ -45,6 +45,7 @@ static struct our_config config = {
 static struct sockaddr_in address = { .sin_family = AF_INET };
 static struct our_control *listener, *client, *agent;
 static uint32_t size = SIZE, most = MOST;
+static bool stays; /* the agent, on its listener's channel */
 
 static void must(int ret, const char *what)
 {
@@ -100,13 +101,15 @@ static void connect_both(struct our_device *device)
 
 	must(pthread_create(&thread, NULL, be_client, NULL), "pthread_create");
 	must(our_get_request(listener, &agent), "our_get_request");
-	must(our_migrate_id(agent), "our_migrate_id");
+	if (!stays)
+		must(our_migrate_id(agent), "our_migrate_id");
 	if (device)
 		must(our_use_device(agent, device), "our_use_device");
 	set_up(agent);
 	for (i = 0; !device && i < most; i++)
 		must(our_post_recv(agent, i), "our_post_recv");
-	must(our_agent_connect(agent, NULL, 0), "our_agent_connect");
+	must(stays ? our_agent_accept(agent, NULL, 0) : our_agent_connect(agent, NULL, 0),
+	     "the accept");
 	pthread_join(thread, NULL);
 }
 
@@ -444,6 +447,90 @@ static int bind_also_twice(void)
 }
 
 /* The test has the device removed at ibv_query_device. */
+/* ---- A listener that takes no more clients ---- */
+
+static size_t say_full(struct our_control *control, int error, uint8_t *data)
+{
+	(void)control;
+	data[0] = error == EBUSY ? 'b' : '?';
+	return 1;
+}
+
+static int connected; /* the result of try_to_connect; -1: there is none yet */
+
+static void *try_to_connect(void *unused)
+{
+	struct our_control *one;
+	int ret;
+
+	must(our_create_control_struct(&config, OUR_CLIENT, &one), "our_create_control_struct");
+	must(our_create_id(one), "our_create_id");
+	must(our_client_bind(one, (struct sockaddr *)&address), "our_client_bind");
+	must(our_setup_qp(one, most, most), "our_setup_qp");
+	ret = our_client_connect(one, NULL, 0);
+	printf("%s: %c\n", strerror(ret),
+	       one->cm_event.private_data[0] ? one->cm_event.private_data[0] : '-');
+	our_close(one);
+	__atomic_store_n(&connected, ret, __ATOMIC_RELEASE);
+	return unused;
+}
+
+/* Takes the events of the listener and its agent until one other client was refused. */
+static void refuse_one(void)
+{
+	struct pollfd events = { our_cm_fd(listener), POLLIN, 0 };
+	struct our_control *about;
+	pthread_t thread;
+
+	connected = -1;
+	must(pthread_create(&thread, NULL, try_to_connect, NULL), "pthread_create");
+	while (__atomic_load_n(&connected, __ATOMIC_ACQUIRE) < 0) {
+		if (our_take_cm_event(listener, &about) == EAGAIN)
+			poll(&events, 1, 100);
+		else if (about != agent || about->cm_event.type != RDMA_CM_EVENT_ESTABLISHED)
+			printf("event %s\n", rdma_event_str(about->cm_event.type));
+	}
+	pthread_join(thread, NULL);
+}
+
+static void await_end_of_client(void)
+{
+	struct pollfd events = { our_cm_fd(listener), POLLIN, 0 };
+	struct our_control *about;
+
+	while (our_take_cm_event(listener, &about) == EAGAIN)
+		poll(&events, 1, 5000);
+	printf("of the agent: %d, %s\n", about == agent, rdma_event_str(about->cm_event.type));
+}
+
+static void exchange(void)
+{
+	must(our_post_send(client, 0, SIZE), "our_post_send");
+	take(client, 1);
+	take(agent, 1);
+}
+
+static int take_no_more(void)
+{
+	struct our_control *first = listener;
+
+	config.refuse = say_full;
+	stays = true;
+	connect_both(NULL);
+	our_refuse_requests(listener, EBUSY);
+	refuse_one();
+	exchange();
+	our_stop_listening(listener);
+	refuse_one();
+	exchange();
+	our_start_disconnect(client);
+	await_end_of_client();
+	listen_for_it(); /* another listener, at the same address */
+	close_both();
+	our_close(first);
+	return 0;
+}
+
 static int get_after_removal(void)
 {
 	struct ibv_device_attr attr;
@@ -830,6 +917,7 @@ static const struct {
 	{ "take-after-end", take_after_end },
 	{ "accept-and-take", accept_and_take },
 	{ "bind-also-twice", bind_also_twice },
+	{ "take-no-more", take_no_more },
 	{ "get-after-removal", get_after_removal },
 	{ "reject-without-channel", reject_without_channel },
 	{ "own-receives", have_own_receives },

@@ -6,8 +6,8 @@ from __future__ import annotations
 import pytest
 from sim.simulation import ADDRESS, simulate
 
-# The first device grants more than it is asked for, but in CQs no more; the other one is soft-iWARP.
-DEVICES = ["roce,rounds_wr=1,max_qp=20", "iwarp,max_qp=20"]
+# The first device grants more than it is asked for, but in CQs no more; the second is soft-iWARP.
+DEVICES = ["roce,rounds_wr=1,max_qp=20", "iwarp,max_qp=20", "adapter,max_qp=20"]
 SRQ_SERVER = f"build/examples/srq_server {ADDRESS}".split()
 FULL, WRONG = "Cannot allocate memory", "Invalid argument"
 SAID = {
@@ -21,6 +21,7 @@ SAID = {
     "take-after-end": ["then: Connection reset by peer"],
     "accept-and-take": ["connected: 1, accepted: 1"],
     "bind-also-twice": ["also: Address already in use"] * 2,
+    "take-no-more": ["Permission denied: b", "Connection refused: -", "of the agent: 1, RDMA_CM_EVENT_DISCONNECTED"],
     "get-after-removal": ["No such device, agent: 0"] * 2,
     "reject-without-channel": ["client: refused"],
     "own-receives": [],
