@@ -21,7 +21,7 @@ int our_create_control_struct(const struct our_config *config, enum our_role rol
 	one->head.stop = config->stop;
 	one->head.n_sge = 1;
 	one->head.inline_wanted = OUR_INLINE_WANTED;
-	one->idle_ns = UINT64_MAX;
+	one->idle_ns = one->look_at_sends_ns = UINT64_MAX;
 	*control = &one->head;
 	return 0;
 }
@@ -185,6 +185,6 @@ int our_look_after(struct our_control *control, int *timeout_ms)
 	 * No keepalive is due before the connection is established, because until then the CM
 	 * itself gives up a client that does not answer.
 	 */
-	*timeout_ms = our_ms_until(control->connected ? our_private(control)->idle_ns : first_ns);
+	*timeout_ms = our_ms_until(control->connected ? our_idle_ns(control) : first_ns);
 	return ret;
 }

@@ -257,7 +257,7 @@ static uint64_t limit_of_wait(struct our_control *control)
 
 uint64_t our_wake_up_ns(struct our_control *control)
 {
-	uint64_t idle_ns = our_private(control)->idle_ns, limit_ns = limit_of_wait(control);
+	uint64_t idle_ns = our_idle_ns(control), limit_ns = limit_of_wait(control);
 
 	if (control->ended) /* the event was taken, so no descriptor is readable for it any more */
 		return 0;
@@ -356,12 +356,12 @@ int our_report_end(struct our_control *control, int ret)
 
 int our_await_disconnect(struct our_control *control, uint64_t limit_s)
 {
-	const uint64_t *idle_ns = &our_private(control)->idle_ns;
 	uint64_t next_ns, until_ns = our_end_of_wait(limit_s);
 	int ret;
 
 	do {
-		next_ns = control->connected && *idle_ns < until_ns ? *idle_ns : until_ns;
+		next_ns = control->connected ? our_idle_ns(control) : until_ns;
+		next_ns = next_ns < until_ns ? next_ns : until_ns;
 		ret = control->config->waiting.cm->await_end(control, next_ns);
 		/* For an agent on its listener's channel, await_end does not wait. */
 		if (ret != ETIMEDOUT || next_ns == until_ns || our_now_ns() < next_ns)

@@ -293,6 +293,17 @@ struct our_config {
 	unsigned int keepalive_s;
 
 	/*
+	 * The limit, in seconds, for the age of a send, READ or WRITE that has not completed; one
+	 * that is older, by half of it at most, ends the connection: ECONNABORTED. 0: no limit;
+	 * then the *peer's* rnr_retry_count rules how long our device repeats a message that finds
+	 * no receive. Waits and our_look_after look; they do not see sends that complete in a
+	 * send_cq of your own. A work request cannot be taken back, nor a key that the peer was
+	 * told: both end with the connection. To give up one operation, our_disconnect, deregister
+	 * the memory, and only then use it for something else.
+	 */
+	unsigned int stall_s;
+
+	/*
 	 * Numbers of repetitions by the device, except on iWARP; 0 in one of these stands for its
 	 * default. retry_count, of a client: how often both sides repeat what nobody acknowledges,
 	 * 1 to 7 (default 6; to soft-RoCE 7 means forever, and nothing notices a dead host).
@@ -717,10 +728,10 @@ int our_cm_fd(const struct our_control *control);
 /*
  * our_look_after - ask whether the host of a silent peer is still there, for event loops
  * Call it for each connection once it is made, and again after the *timeout_ms milliseconds that
- * each call sets, or earlier; -1: no need. config->keepalive_s limits the silence. It finds the
- * answer itself, also if nobody takes the connection's completions.
+ * each call sets, or earlier; -1: no need. config->keepalive_s limits the silence, and stall_s the age
+ * of a send. It finds the answer itself, also if nobody takes the connection's completions.
  * RETURN VALUE: 0; or an errno value: our_close the connection.
- * ERRORS: ECONNABORTED: the device has given up the peer's host, after its retries; EHOSTUNREACH:
+ * ERRORS: ECONNABORTED: the device has given up the peer's host, or a send is too old; EHOSTUNREACH:
  * on iWARP, where TCP does not, no answer for 20 seconds; EIO: the device has failed; ECONNRESET.
  */
 int our_look_after(struct our_control *control, int *timeout_ms);

@@ -144,6 +144,12 @@ int our_device_next_wc(struct our_device *device, const struct ibv_wc **wc);
 int our_device_take_keepalive(struct our_control *control, struct ibv_wc *wc);
 
 /*
+ * Looks for a completion of a send of this connection that was not handed out. Returns 0: there is none;
+ * EBUSY: there is; or EIO, reported.
+ */
+int our_device_find_send(struct our_control *control);
+
+/*
  * Disposes of a completion that is not handed out: posts a receive from the shared queue again.
  * `owner`, the connection, may have receives of its own; NULL: it is gone. Returns 0 or an errno
  * value, reported.

@@ -216,6 +216,8 @@ int our_setup_qp(struct our_control *control, uint32_t max_send_wr, uint32_t max
 		our_add_to_device(control);
 	if (keepalive)
 		keepalive->start(control);
+	if (control->config->stall_s && !control->send_cq)
+		our_private(control)->look_at_sends_ns = 0;
 	return 0;
 
 err_destroy_cq:
@@ -236,7 +238,8 @@ void our_destroy_qp(struct our_control *control)
 		our_remove_from_device(control);
 	}
 	control->config->waiting.cm->destroy_qp(control); /* rdma_destroy_qp */
-	our_private(control)->idle_ns = UINT64_MAX;       /* keepalives would post to it */
+	/* Keepalives would post to it. */
+	our_private(control)->idle_ns = our_private(control)->look_at_sends_ns = UINT64_MAX;
 }
 
 void our_unsetup_qp(struct our_control *control)

@@ -445,6 +445,7 @@ int our_device_post_again(struct our_device *device, const struct our_control *o
 struct sought {
 	const struct our_control *control;
 	struct ibv_wc *keepalive; /* gets the keepalive's; NULL: remove all of `control` */
+	bool send;                /* look for a send, and remove none */
 	bool found;
 };
 
@@ -453,6 +454,10 @@ static bool is_sought(struct our_device *device, const struct ibv_wc *wc, struct
 	if (wc->qp_num != sought->control->qp->qp_num ||
 	    (sought->keepalive && wc->wr_id != OUR_WR_ID_KEEPALIVE))
 		return false;
+	if (sought->send) {
+		sought->found |= !our_is_recv(wc->wr_id) && wc->wr_id != OUR_WR_ID_KEEPALIVE;
+		return false;
+	}
 	sought->found = true;
 	if (sought->keepalive)
 		*sought->keepalive = *wc;
@@ -534,6 +539,14 @@ int our_device_take_keepalive(struct our_control *control, struct ibv_wc *wc)
 
 	control->counters.completions += sought.found;
 	return ret || sought.found ? ret : EAGAIN;
+}
+
+int our_device_find_send(struct our_control *control)
+{
+	struct sought sought = { .control = control, .send = true };
+	int ret = drain_shared_cq(control->device, &sought);
+
+	return !ret && sought.found ? EBUSY : ret;
 }
 
 /* Drains a CQ of the connection's own, whose completions are lost with the CQ. */

@@ -30,9 +30,11 @@ static void count_send(struct our_control *control, const struct ibv_send_wr *wr
 {
 	struct our_posted *posted = &our_private(control)->posted;
 
-	if (posted->signaled)
-		posted->signaled[(posted->first + posted->sends++) % posted->most_sends] =
-			wr->send_flags & IBV_SEND_SIGNALED;
+	if (!posted->signaled)
+		return;
+	posted->signaled[(posted->first + posted->sends++) % posted->most_sends] =
+		wr->send_flags & IBV_SEND_SIGNALED;
+	posted->posted++;
 }
 
 /* A completion covers the unsignaled sends before it. If it failed, each of them has made its own. */
@@ -527,6 +529,64 @@ static int hand_out_none(struct our_completion *completion, int error)
 {
 	completion->failure = NULL;
 	return error;
+}
+
+/* ---- Sends that do not complete ---- */
+
+static bool is_send(const struct ibv_wc *wc)
+{
+	return !our_is_recv(wc->wr_id) && wc->wr_id != OUR_WR_ID_KEEPALIVE;
+}
+
+static bool has_send(const struct ibv_wc *wc, int n)
+{
+	while (n && !is_send(&wc[n - 1]))
+		n--;
+	return n;
+}
+
+/* Returns 0: the program has taken the completions of all sends; EBUSY: not; or an errno value. */
+static int find_send(struct our_control *control)
+{
+	const struct our_private *one = our_private(control);
+	int ret = our_shares_cq(control) ? our_device_find_send(control) : poll_all(control);
+
+	if (ret || our_shares_cq(control))
+		return ret;
+	return has_send(one->batch.wc, one->batch.polled) || has_send(one->behind.wc, one->behind.n)
+		       ? EBUSY
+		       : 0;
+}
+
+/* Returns how many sends were posted, but for those after the last that makes a completion. */
+static uint64_t must_complete(const struct our_posted *posted)
+{
+	uint32_t n = posted->sends;
+
+	while (n && !posted->signaled[(posted->first + n - 1) % posted->most_sends])
+		n--;
+	return posted->posted - posted->sends + n;
+}
+
+int our_look_at_sends(struct our_control *control, uint64_t now_ns)
+{
+	struct our_posted *posted = &our_private(control)->posted;
+	uint64_t before = posted->due[0], limit_ns = control->config->stall_s * OUR_NS_PER_S;
+	int ret;
+
+	our_private(control)->look_at_sends_ns = now_ns + limit_ns / 2;
+	posted->due[0] = posted->due[1];
+	posted->due[1] = must_complete(posted);
+	if (posted->posted - posted->sends >= before)
+		return 0;
+	ret = find_send(control);
+	if (ret)
+		return ret == EBUSY ? 0 : ret;
+	return our_tell_error(
+		control->config, NULL, ECONNABORTED,
+		"a send has not completed for %u s: the peer posts no receive for it, "
+		"or its host does not answer",
+		control->config->stall_s);
 }
 
 /* Takes the next completion; calls `poll` if none is at hand. */

@@ -59,6 +59,9 @@ struct our_posted {
 	uint32_t most_sends, sends, first;
 	uint32_t most_recvs, recvs;
 	bool counts_recvs;
+	uint64_t posted; /* sends so far */
+	uint64_t
+		due[2]; /* sends that had to complete, at the look before the last one, and there */
 };
 
 struct our_private {
@@ -85,7 +88,8 @@ struct our_private {
 
 	/* Called by our_idle, while nothing comes */
 	int (*idle)(struct our_control *control, uint64_t now_ns);
-	uint64_t idle_ns; /* when to call it next; UINT64_MAX: never */
+	uint64_t idle_ns;          /* when to call it next; UINT64_MAX: never */
+	uint64_t look_at_sends_ns; /* when to look for one that is too old; UINT64_MAX: never */
 	struct our_keepalive keepalive;
 
 	LIST_ENTRY(our_private) of_device; /* the shared device's connections in the same bucket */
@@ -425,14 +429,29 @@ int our_keep_waiting(struct our_control *control);
 int our_keep_polling(struct our_control *control);
 
 /*
+ * Looks whether a send is older than config->stall_s. Returns 0; ECONNABORTED: one is; or another errno
+ * value; both reported.
+ */
+int our_look_at_sends(struct our_control *control, uint64_t now_ns);
+
+/*
  * Does what is due by now, if anything is. To be called while nothing comes. Returns 0, or how the
  * connection ends, as an errno value, reported.
  */
 static inline int our_idle(struct our_control *control, uint64_t now_ns)
 {
 	struct our_private *one = our_private(control);
+	int ret = now_ns < one->look_at_sends_ns ? 0 : our_look_at_sends(control, now_ns);
 
-	return now_ns < one->idle_ns ? 0 : one->idle(control, now_ns);
+	return ret || now_ns < one->idle_ns ? ret : one->idle(control, now_ns);
+}
+
+/* Returns when to call our_idle next. */
+static inline uint64_t our_idle_ns(const struct our_control *control)
+{
+	const struct our_private *one = our_private(control);
+
+	return one->idle_ns < one->look_at_sends_ns ? one->idle_ns : one->look_at_sends_ns;
 }
 
 /* Returns the latest time at which a sleeping program must call our_keep_waiting. */
