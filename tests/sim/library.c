@@ -266,6 +266,103 @@ static int read_by_wrong_key(void)
 	return 0;
 }
 
+/* ---- Sends that do not complete ---- */
+
+static struct timespec begun;
+
+static void begin(void)
+{
+	clock_gettime(CLOCK_MONOTONIC, &begun);
+}
+
+/* Says what has ended something, and whether in the time in which stall_s ends it. */
+static void say_end(int ret)
+{
+	struct timespec now;
+	double s;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	s = (double)(now.tv_sec - begun.tv_sec) + (double)(now.tv_nsec - begun.tv_nsec) / 1e9;
+	printf("%s%s\n", strerror(ret), s >= 4 && s < 6.1 ? ", in time" : "");
+}
+
+/* Takes what comes, as a loop does, until the connection ends. With `device`, by its CQ. */
+static int take_until_end(struct our_device *device)
+{
+	struct our_completion completion;
+	struct our_control *same;
+	int ret = 0, due_ms;
+
+	while (!ret || ret == EAGAIN) {
+		ret = device ? our_device_take_completion(device, &same, &completion)
+			     : our_take_completion(agent, &completion);
+		if (ret != EAGAIN)
+			continue;
+		ret = our_look_after(agent, &due_ms);
+		poll(NULL, 0, ret ? 0 : due_ms);
+	}
+	return ret;
+}
+
+/* Takes no completion, for longer than a send may take. */
+static int take_nothing(void)
+{
+	int i, due_ms, ret = 0;
+
+	must(our_post_recv(client, 0), "our_post_recv");
+	must(our_post_send(agent, 0, SIZE), "our_post_send");
+	for (i = 0; i < 5 && !ret; i++) {
+		ret = our_look_after(agent, &due_ms);
+		poll(NULL, 0, due_ms);
+	}
+	return ret;
+}
+
+/* The client has no receive, and says that we are to try forever. */
+static int meet_no_receive(void)
+{
+	struct our_completion completion;
+	struct our_device *device;
+	int i;
+
+	config.stall_s = 4;
+	config.timeout_s = 60;
+	must(our_create_device(&config, listener->verbs, &device), "our_create_device");
+	must(our_device_create_cq(device, 4 * MOST), "our_device_create_cq");
+	for (i = 0; i < 3; i++) {
+		connect_both(i == 2 ? device : NULL);
+		printf("%s: ", i == 0 ? "wait" : i == 1 ? "loop" : "shared");
+		if (i)
+			printf("%s, ", strerror(take_nothing()));
+		begin();
+		must(our_post_send(agent, 0, SIZE), "our_post_send");
+		say_end(i == 0 ? our_await_completion(agent, &completion)
+			       : take_until_end(i == 1 ? NULL : device));
+		close_both();
+	}
+	our_close_device(device);
+	return 0;
+}
+
+/* READs from store_server, whose host is silent from then on. */
+static int read_from_silent(void)
+{
+	struct our_completion completion;
+	uint32_t where[4];
+
+	config.stall_s = 4;
+	config.timeout_s = 60;
+	connect_client(NULL);
+	memcpy(where, client->cm_event.private_data, sizeof(where));
+	begin();
+	must(our_post_read(client, 0, SIZE, (uint64_t)ntohl(where[0]) << 32 | ntohl(where[1]),
+			   ntohl(where[2])),
+	     "our_post_read");
+	say_end(our_await_completion(client, &completion));
+	our_close(client);
+	return 0;
+}
+
 /* ---- Verbs of the program's own, beside the library's ---- */
 
 static void *send_one(void *unused)
@@ -911,6 +1008,8 @@ static const struct {
 	{ "long-list", post_long_list },
 	{ "wrong-list", post_wrong_list },
 	{ "wrong-key", read_by_wrong_key },
+	{ "no-receive", meet_no_receive },
+	{ "read-from-silent", read_from_silent },
 	{ "by-verbs", post_by_verbs },
 	{ "resize-cq", resize_cq },
 	{ "own-pool", have_own_pool },
@@ -931,6 +1030,13 @@ static const struct {
 	{ "reconnect-by-loop", reconnect_by_loop },
 };
 
+/* Returns true if the question is asked as a client of another program, which listens. */
+static bool is_client_only(int (*run)(void))
+{
+	return run == be_killed || run == close_all || run == read_from_silent ||
+	       run == reconnect_shared || run == reconnect_by_loop;
+}
+
 int main(int argc, char **argv)
 {
 	int ret = 2;
@@ -942,8 +1048,7 @@ int main(int argc, char **argv)
 	for (i = 0; argc > 1 && i < sizeof(questions) / sizeof(questions[0]); i++) {
 		if (strcmp(questions[i].name, argv[1]))
 			continue;
-		if (questions[i].run != be_killed && questions[i].run != close_all &&
-		    questions[i].run != reconnect_shared && questions[i].run != reconnect_by_loop)
+		if (!is_client_only(questions[i].run))
 			listen_for_it();
 		ret = questions[i].run();
 		our_close(listener);

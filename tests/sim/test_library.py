@@ -54,6 +54,25 @@ def test_a_request_that_fails_is_named(device: str) -> None:
     assert run.out.splitlines() == ["0: Success, done", f"1: {wrong}", f"2: {flushed}", f"{end}, none"] and not run.exit and run.left == "nothing", run.why()
 
 
+ENDED = "Software caused connection abort, in time"
+
+
+@pytest.mark.parametrize("device", ["roce", "adapter"])
+def test_a_send_that_meets_no_receive_ends_in_time(device: str) -> None:
+    """One that has completed is none, even if the program takes no completion. On iWARP it ends the connection at once."""
+    run = simulate([["build/tests/sim/library", "no-receive"]], "--device", device)
+    assert run.out.splitlines() == [f"wait: {ENDED}", *(f"{how}: Success, {ENDED}" for how in ("loop", "shared"))], run.why()
+    assert run.err.count("a send has not completed for 4 s") == 3 and not run.exit and run.left == "nothing", run.why()
+
+
+@pytest.mark.parametrize("device", ["roce", "iwarp"])
+def test_a_read_without_an_answer_ends_in_time(device: str) -> None:
+    """An adapter gives it up earlier by itself."""
+    programs = [["build/examples/store_server", ADDRESS], ["build/tests/sim/library", "read-from-silent"]]
+    run = simulate(programs, "--device", device, "--fail", "1:ibv_post_send:1:SILENCE")
+    assert run.out == f"{ENDED}\n" and "a send has not completed for 4 s" in run.err and run.left == "nothing", run.why()
+
+
 @pytest.mark.parametrize("device", ["roce", "roce-6.12", "iwarp"])
 def test_a_shared_queue_outlasts_clients_that_are_killed(device: str) -> None:
     """The client is killed in a long message, whose receive soft-RoCE of Linux 6.12 loses: the queue of srq_server has two."""
