@@ -497,6 +497,15 @@ int our_setup_qp(struct our_control *control, uint32_t max_send_wr, uint32_t max
 void our_unsetup_qp(struct our_control *control);
 
 /*
+ * our_room, our_receive_room - how many more sends, or receives, may be posted
+ * Each is what our_setup_qp was asked for, less those whose completions were not handed out yet. An
+ * unsignaled send takes its place until the next signaled one is handed out.
+ * RETURN VALUE: their number; 0 also where the library does not count: with a send_cq, or an SRQ.
+ */
+uint32_t our_room(const struct our_control *control);
+uint32_t our_receive_room(const struct our_control *control);
+
+/*
  * our_setup_buffers, our_unsetup_buffers - memory for messages: control->memory
  * Allocates `n` buffers (1 or more) of `size` bytes, zeroed, each in cache lines of its own, and
  * registers them as one MR with the rights `access`: IBV_ACCESS_LOCAL_WRITE to receive or READ into
@@ -836,8 +845,8 @@ struct our_device {
 	struct ibv_context *verbs;
 	struct ibv_pd *pd;
 	struct ibv_comp_channel *comp_channel; /* for the shared CQ; NULL: there is none */
-	struct ibv_cq *cq;
-	struct ibv_srq *srq;      /* the shared receive queue; NULL: there is none */
+	struct ibv_cq *cq;                     /* the first one: see our_device_create_cq */
+	struct ibv_srq *srq;                   /* the shared receive queue; NULL: there is none */
 	int comp_vector;          /* may be set before our_device_create_cq: as in a control */
 	struct our_memory memory; /* the buffers of the shared receive queue */
 };
@@ -871,8 +880,10 @@ int our_join_device(const struct our_config *config, struct our_device *other,
 
 /*
  * our_device_create_cq - a CQ for all connections, and a channel for it
- * `depth` is how many completions have room: one for each work request that can be outstanding,
- * and one for the keepalive of each connection.
+ * `depth` is how many completions of other work have room, one for each receive of a shared receive
+ * queue and each work request that you post by your own verbs, 1 or more. Each our_setup_qp makes
+ * room for its connection: it resizes the CQ or, on soft-iWARP, which cannot, adds a larger one, of
+ * which this and the next connections' ->cq is; the channel is the same.
  * RETURN VALUE: 0 or an errno value. our_close_device undoes it.
  * ERRORS: ENOMEM, EINVAL: more than the device has; EINVAL: it has a CQ already; EMFILE.
  * SEE ALSO: ibv_create_cq(3)

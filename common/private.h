@@ -103,12 +103,25 @@ int our_read_async_events_of(const struct our_config *config, struct ibv_context
 /* The wr_id of a send from a buffer of the shared receive queue, ORed with the buffer's index. */
 #define OUR_WR_ID_ECHO (OUR_WR_ID_OURS | 1ull << 32)
 
+/*
+ * A CQ of a shared device, in the order of their creation; each is at least twice as large as the one
+ * before it, so that a few are enough. There is one, unless the device cannot resize it.
+ */
+#define OUR_MOST_CQS 16
+struct our_shared_cq {
+	struct ibv_cq *cq;
+	uint32_t taken; /* places, by the receives of the SRQ and by connections */
+	unsigned int events_to_ack;
+	bool armed; /* the next completion makes an event */
+};
+
 /* A device: its public head, and the members that only the library sees. */
 struct our_shared_device {
 	struct our_device head; /* first: a pointer to one is a pointer to the other */
 	bool is_part;           /* the PD belongs to another: see our_join_device */
-	unsigned int events_to_ack;
-	bool armed; /* the next completion makes an event */
+	uint32_t depth;         /* places that the program has asked for in each CQ */
+	struct our_shared_cq cqs[OUR_MOST_CQS];
+	unsigned int n_cqs, turn; /* the CQ to poll first */
 	struct our_batch batch;
 	struct ibv_wc *backlog; /* polled out of turn, when a connection ended */
 	uint32_t backlog_first, backlog_n, backlog_size;
@@ -129,6 +142,13 @@ static inline bool our_shares_cq(const struct our_control *control)
 {
 	return control->device && control->device->cq;
 }
+
+/*
+ * Finds or makes room in a shared CQ for all completions of a connection, and sets control->cq; and
+ * gives it back. The first returns 0 or an errno value, reported.
+ */
+int our_device_enter_cq(struct our_control *control);
+void our_device_leave_cq(struct our_control *control);
 
 /*
  * Takes the next completion of the shared CQ, without waiting, and without checking its status. Returns 0

@@ -45,8 +45,7 @@ int our_create_cq(struct our_control *control)
 
 	if (!our_shares_cq(control))
 		return ops->create_cq ? ops->create_cq(control) : our_make_cq(control, NULL);
-	control->cq = control->device->cq;
-	return 0;
+	return our_device_enter_cq(control);
 }
 
 void our_destroy_cq(struct our_control *control)
@@ -57,6 +56,8 @@ void our_destroy_cq(struct our_control *control)
 		ops->destroy_cq(control);
 	else if (!our_shares_cq(control))
 		our_free_cq(control);
+	else
+		our_device_leave_cq(control);
 	control->cq = NULL;
 }
 
@@ -180,6 +181,20 @@ static int create_counts(struct our_control *control, uint32_t max_send_wr, uint
 		return 0;
 	posted->signaled = calloc(max_send_wr + 1ul, sizeof(*posted->signaled));
 	return posted->signaled ? 0 : our_tell_error(control->config, "calloc", ENOMEM, NULL);
+}
+
+uint32_t our_room(const struct our_control *control)
+{
+	const struct our_posted *posted = &our_private(control)->posted;
+
+	return posted->signaled ? posted->most_sends - posted->sends : 0;
+}
+
+uint32_t our_receive_room(const struct our_control *control)
+{
+	const struct our_posted *posted = &our_private(control)->posted;
+
+	return posted->counts_recvs ? posted->most_recvs - posted->recvs : 0;
 }
 
 static void free_counts(struct our_control *control)
