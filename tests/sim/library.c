@@ -26,6 +26,7 @@
 #define KILLED 24
 #define ALL    3 /* connections that are closed together */
 #define MANY   64
+#define CROWD  8
 #define DEPTH  16
 #define WAVE   24 /* messages, more than the library polls at once */
 
@@ -225,6 +226,39 @@ static int post_wrong_list(void)
 	take(client, 1);
 	take(agent, 1);
 	close_both();
+	return 0;
+}
+
+/* Each connection sends as much as it may before one completion is taken. */
+static int grow_cq(void)
+{
+	struct our_control *clients[CROWD], *agents[CROWD], *same;
+	struct our_completion completion;
+	struct our_device *device;
+	int i, n, n_cqs = 1;
+
+	must(our_create_device(&config, listener->verbs, &device), "our_create_device");
+	must(our_device_create_cq(device, 1), "our_device_create_cq");
+	for (i = 0; i < CROWD; i++) {
+		connect_both(device);
+		clients[i] = client;
+		agents[i] = agent;
+		n_cqs += i && agent->cq != agents[i - 1]->cq;
+		for (n = 0; n < MOST; n++)
+			must(our_post_recv(client, (uint32_t)n), "our_post_recv");
+	}
+	for (i = 0; i < CROWD; i++) {
+		while (our_room(agents[i]))
+			must(our_post_send(agents[i], 0, SIZE), "our_post_send");
+		take(clients[i], MOST);
+	}
+	for (n = 0; !our_device_take_completion(device, &same, &completion); n++)
+		continue;
+	printf("%s, %d completions, room: %u, of the client: %u, %u\n",
+	       n_cqs == 1 ? "one CQ" : "several CQs", n, our_room(agents[0]), our_room(clients[0]),
+	       our_receive_room(clients[0]));
+	our_close_all(clients, CROWD);
+	our_close_device(device);
 	return 0;
 }
 
@@ -1007,6 +1041,7 @@ static const struct {
 	{ "unsignaled", post_unsignaled },
 	{ "long-list", post_long_list },
 	{ "wrong-list", post_wrong_list },
+	{ "grow-cq", grow_cq },
 	{ "wrong-key", read_by_wrong_key },
 	{ "no-receive", meet_no_receive },
 	{ "read-from-silent", read_from_silent },

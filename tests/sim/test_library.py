@@ -54,6 +54,14 @@ def test_a_request_that_fails_is_named(device: str) -> None:
     assert run.out.splitlines() == ["0: Success, done", f"1: {wrong}", f"2: {flushed}", f"{end}, none"] and not run.exit and run.left == "nothing", run.why()
 
 
+@pytest.mark.parametrize("device", DEVICES)
+def test_a_shared_cq_grows_with_its_connections(device: str) -> None:
+    """It was asked for a single place. Soft-iWARP cannot resize a CQ."""
+    run = simulate([["build/tests/sim/library", "grow-cq"]], "--device", device)
+    number = "several CQs" if "iwarp" in device else "one CQ"
+    assert run.out == f"{number}, 40 completions, room: 5, of the client: 5, 5\n" and not run.exit and run.left == "nothing", run.why()
+
+
 ENDED = "Software caused connection abort, in time"
 
 
