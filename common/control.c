@@ -79,7 +79,7 @@ static void start_to_close(struct our_control *control)
 {
 	bool has_channel = our_private(control)->has_channel;
 
-	if (!control->qp)
+	if (!control->qp || our_call_is_under_way(control))
 		return;
 	if (has_channel && control->config->waiting.cm->calls_block)
 		our_disconnect(control);
@@ -87,11 +87,20 @@ static void start_to_close(struct our_control *control)
 		our_private(control)->answers = our_start_disconnect(control) && has_channel;
 }
 
+static void finish_to_close(struct our_control *control, uint64_t start_ns);
+
+static void close_abandoned(struct our_control *control)
+{
+	finish_to_close(control, 0);
+}
+
 /* Waits for the answer to a disconnect that was sent at `start_ns`, up to its time limit. */
 static void finish_to_close(struct our_control *control, uint64_t start_ns)
 {
 	uint64_t limit_ns = our_disconnect_limit_s(control) * OUR_NS_PER_S;
 
+	if (our_abandon_call(control, close_abandoned))
+		return;
 	if (our_private(control)->answers)
 		control->config->waiting.cm->await_end(control, start_ns + limit_ns);
 	our_destroy_qp(control);
@@ -164,6 +173,11 @@ int our_take_cm_event(struct our_control *control, struct our_control **about)
 	for (;;) {
 		*about = control; /* also if the channel cannot be read */
 		ret = control->config->waiting.cm->take(control, &event);
+		if (ret == EAGAIN) {
+			ret = our_take_call(control);
+			if (ret != EAGAIN)
+				return our_report_no_connection(control, ret);
+		}
 		if (ret)
 			return ret;
 		if (!event.cm_id->context || is_refused(control, &event))

@@ -75,6 +75,8 @@ enum our_cm_meaning our_note_cm_event(struct our_control *control)
 	const struct our_cm_event *event = &control->cm_event;
 	enum our_cm_meaning meaning = our_classify_cm_event(control, event);
 
+	if (event->type != RDMA_CM_EVENT_DEVICE_REMOVAL && meaning != OUR_CM_NOT_MINE)
+		our_await_call(control); /* it returns at once: its event has come */
 	if (meaning == OUR_CM_FATAL && !control->ended)
 		control->ended = our_how_event_ends(event, control->connected);
 	return meaning;

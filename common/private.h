@@ -53,6 +53,26 @@ void our_setup_recv_wr(struct our_memory *memory, uint32_t index);
  */
 bool our_fits_in_memory(uint64_t n, uint64_t size, size_t *length);
 
+/* ---- call.c ---- */
+
+/*
+ * Has a thread call make(control, argument), which returns an errno value. `argument` is freed then, or
+ * if there is no thread. Returns 0, and our_take_call has the result; or an errno value, not reported. Only
+ * if call.possible. Until then the thread uses id and QP.
+ */
+int our_start_call(struct our_control *control,
+		   int (*make)(struct our_control *control, void *argument), void *argument);
+bool our_call_is_under_way(const struct our_control *control);
+
+/* Waits until no call is under way, and forgets its result. */
+void our_await_call(struct our_control *control);
+
+/*
+ * Gives up a control whose call is under way: the thread calls `close` when it returns, and tells the
+ * program nothing. Returns false if there is no such call, or a shared device.
+ */
+bool our_abandon_call(struct our_control *control, void (*close)(struct our_control *control));
+
 /* ---- device.c ---- */
 
 /*
@@ -308,6 +328,9 @@ void our_stop_watching(struct our_control *control);
  * rdma_connect(3).
  */
 void our_setup_conn_params(struct our_control *control, struct rdma_conn_param *param);
+
+/* Reports that rdma_connect has failed. Returns the errno value that fits best. */
+int our_report_no_connection(const struct our_control *control, int error);
 
 /*
  * For a client that is not connected yet: does what control->cm_event calls for. Returns 0: the user's

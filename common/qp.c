@@ -248,6 +248,7 @@ void our_destroy_qp(struct our_control *control)
 {
 	if (!control->qp)
 		return;
+	our_await_call(control);
 	if (control->device) {
 		our_give_back_receives(control);
 		our_remove_from_device(control);

@@ -64,6 +64,24 @@ struct our_posted {
 		due[2]; /* sends that had to complete, at the look before the last one, and there */
 };
 
+/* A call that a thread of the library's own makes: see our_start_call. */
+enum our_call_state {
+	OUR_NO_CALL,
+	OUR_CALL_UNDER_WAY,
+	OUR_CALL_RETURNED,
+	OUR_CALL_ABANDONED, /* by our_close: the thread closes the control */
+};
+
+struct our_call {
+	bool possible; /* the way to wait has the descriptor for it */
+	int epoll_fd;  /* readable for a CM event, or if the call has returned */
+	int fd;        /* an eventfd in it */
+	_Atomic int state;
+	int error;
+	struct our_config config; /* of a control that was abandoned */
+	void (*close)(struct our_control *control);
+};
+
 struct our_private {
 	struct our_control head; /* first: a pointer to one is a pointer to the other */
 
@@ -75,8 +93,9 @@ struct our_private {
 	bool answers;           /* the peer will answer the disconnect, on our own channel */
 	int refusing;           /* listener: why it refuses connect requests; 0: it does not */
 	_Atomic int unreadable; /* the error that stopped the reading of events; 0: none */
-	uint64_t look_ns;       /* when our_keep_polling looks at the CM next */
-	unsigned int asked;     /* failed attempts to resolve the address, or the route */
+	struct our_call call;
+	uint64_t look_ns;   /* when our_keep_polling looks at the CM next */
+	unsigned int asked; /* failed attempts to resolve the address, or the route */
 
 	/* Completions */
 	void *completion_state; /* owned by the way to wait for completions */
@@ -148,6 +167,17 @@ static inline bool our_is_iwarp(const struct our_control *control)
  * reported.
  */
 int our_report_post(const struct our_control *control, const char *call, int error);
+
+/* ---- Calls that block ---- */
+
+/*
+ * Returns the error of the call that a thread of the library's own has made: once, not reported; EAGAIN:
+ * there is none, or the call is under way, or it has succeeded.
+ */
+int our_take_call(struct our_control *control);
+
+/* Returns a descriptor that is readable when that call has returned; -1: there is none. */
+int our_call_fd(const struct our_control *control);
 
 /* ---- CM events ---- */
 
