@@ -378,6 +378,32 @@ static int meet_no_receive(void)
 	return 0;
 }
 
+/* Connects as a loop does that has no other descriptor, and no timer. */
+static int connect_in_loop(void)
+{
+	struct pollfd events = { .events = POLLIN };
+	struct our_control *same;
+	int ret;
+
+	must(our_create_control_struct(&config, OUR_CLIENT, &client), "our_create_control_struct");
+	must(our_create_id(client), "our_create_id");
+	events.fd = our_cm_fd(client);
+	begin();
+	ret = our_start_bind(client, (struct sockaddr *)&address);
+	while (!ret && !client->connected) {
+		ret = our_take_cm_event(client, &same);
+		if (ret == EAGAIN)
+			ret = poll(&events, 1, 4000) == 1 ? 0 : ETIMEDOUT;
+		else if (!ret && client->cm_event.type == RDMA_CM_EVENT_ROUTE_RESOLVED) {
+			set_up(client);
+			ret = our_start_connect(client, NULL, 0);
+		}
+	}
+	our_close(client);
+	say_end(ret);
+	return 0;
+}
+
 /* READs from store_server, whose host is silent from then on. */
 static int read_from_silent(void)
 {
@@ -1045,6 +1071,7 @@ static const struct {
 	{ "wrong-key", read_by_wrong_key },
 	{ "no-receive", meet_no_receive },
 	{ "read-from-silent", read_from_silent },
+	{ "connect-in-loop", connect_in_loop },
 	{ "by-verbs", post_by_verbs },
 	{ "resize-cq", resize_cq },
 	{ "own-pool", have_own_pool },
@@ -1069,7 +1096,7 @@ static const struct {
 static bool is_client_only(int (*run)(void))
 {
 	return run == be_killed || run == close_all || run == read_from_silent ||
-	       run == reconnect_shared || run == reconnect_by_loop;
+	       run == reconnect_shared || run == reconnect_by_loop || run == connect_in_loop;
 }
 
 int main(int argc, char **argv)

@@ -81,6 +81,15 @@ def test_a_read_without_an_answer_ends_in_time(device: str) -> None:
     assert run.out == f"{ENDED}\n" and "a send has not completed for 4 s" in run.err and run.left == "nothing", run.why()
 
 
+@pytest.mark.parametrize("device", ["roce", "iwarp", "adapter"])
+@pytest.mark.parametrize("server, said", [("build/examples/epoll_server", "Success\n"), ("", "Connection refused\n")], ids=["served", "refused"])
+def test_a_loop_learns_how_its_connect_ends(server: str, said: str, device: str) -> None:
+    """By no other descriptor than that of CM events: without an event, its poll ends by a time-out. On iWARP a thread connects."""
+    asks = ["build/tests/sim/library", "connect-in-loop"]
+    run = simulate([[server, ADDRESS], asks] if server else [asks], "--device", device)
+    assert run.out.startswith(said) and not run.exit and run.left == "nothing", run.why()
+
+
 @pytest.mark.parametrize("device", ["roce", "roce-6.12", "iwarp"])
 def test_a_shared_queue_outlasts_clients_that_are_killed(device: str) -> None:
     """The client is killed in a long message, whose receive soft-RoCE of Linux 6.12 loses: the queue of srq_server has two."""
