@@ -14,14 +14,17 @@
 
 #include "common/private.h"
 
-/* What the thread is given, and frees. */
+/* The thread is given one, and frees it. */
 struct order {
 	struct our_control *control;
 	int (*make)(struct our_control *control, void *argument);
 	void *argument;
 };
 
-/* Without a result, its descriptor says that the call has returned. From the exchange on it is not ours. */
+/*
+ * The descriptor is readable before the state says so: after the exchange the program may free the
+ * control, unless it has abandoned it.
+ */
 static void *make_call(void *given)
 {
 	struct order *order = given;
@@ -87,7 +90,7 @@ int our_start_call(struct our_control *control,
 		close(call->fd);
 	free(argument);
 	free(order);
-	return ret == EAGAIN ? ENOMEM : ret; /* of pthread_create: there are too many threads */
+	return ret == EAGAIN ? ENOMEM : ret; /* pthread_create: too many threads */
 }
 
 bool our_call_is_under_way(const struct our_control *control)

@@ -78,7 +78,7 @@ struct our_call {
 	int fd;        /* an eventfd in it */
 	_Atomic int state;
 	int error;
-	struct our_config config; /* of a control that was abandoned */
+	struct our_config config; /* for a control that was abandoned */
 	void (*close)(struct our_control *control);
 };
 

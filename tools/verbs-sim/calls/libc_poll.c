@@ -33,8 +33,8 @@ static int look(struct pollfd *fds, nfds_t nfds)
 }
 
 /*
- * Descriptors that have been an epoll's, and may be ready because of any channel in it. One that is something
- * else by now is looked at more often than needed.
+ * Descriptors that have been an epoll's, and may be ready because of any channel in it. One that is
+ * something else by now is looked at more often than needed.
  */
 #define MOST_EPOLLS 4096
 static _Atomic bool is_epoll[MOST_EPOLLS];
