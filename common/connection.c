@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <netinet/in.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/private.h"
@@ -134,13 +135,18 @@ static void destroy_id(const struct our_control *control, struct rdma_cm_id **cm
 	*cm_id = NULL;
 }
 
+void our_stop_listening(struct our_control *listener)
+{
+	our_await_call(listener);
+	if (our_private(listener)->second_cm_id)
+		destroy_id(listener, &our_private(listener)->second_cm_id);
+	if (listener->cm_id)
+		destroy_id(listener, &listener->cm_id);
+}
+
 void our_destroy_id(struct our_control *control)
 {
-	if (!control->cm_id)
-		return;
-	if (our_private(control)->second_cm_id)
-		destroy_id(control, &our_private(control)->second_cm_id);
-	destroy_id(control, &control->cm_id);
+	our_stop_listening(control);
 	our_destroy_event_channel(control);
 	if (control->ended == ENODEV)
 		our_let_go_of(control->verbs);
@@ -361,18 +367,38 @@ static int check_length(const struct our_control *control, size_t length)
 			      "%zu bytes of private data, and %d fit", length, OUR_MOST_TO_CONNECT);
 }
 
-static int start_connect(struct our_control *control, const void *private_data, size_t length)
-{
+struct attempt {
 	struct rdma_conn_param param;
+	uint8_t private_data[OUR_MOST_TO_CONNECT];
+};
 
-	our_setup_conn_params(control, &param);
-	param.private_data = private_data;
-	param.private_data_len = (uint8_t)length;
-	our_start_cm_call(control);
-	return OUR_CALL(rdma_connect(control->cm_id, &param));
+static int connect_in_thread(struct our_control *control, void *attempt)
+{
+	return OUR_CALL(rdma_connect(control->cm_id, &((struct attempt *)attempt)->param));
 }
 
-static int report_no_connection(struct our_control *control, int error)
+/* On soft-iWARP rdma_connect waits for TCP, and no driver says whether it does. */
+static int start_connect(struct our_control *control, const void *private_data, size_t length)
+{
+	struct attempt *attempt = calloc(1, sizeof(*attempt));
+	int ret;
+
+	if (!attempt)
+		return ENOMEM;
+	our_setup_conn_params(control, &attempt->param);
+	if (length)
+		memcpy(attempt->private_data, private_data, length);
+	attempt->param.private_data = attempt->private_data;
+	attempt->param.private_data_len = (uint8_t)length;
+	our_start_cm_call(control);
+	if (our_is_iwarp(control) && our_private(control)->call.possible)
+		return our_start_call(control, connect_in_thread, attempt);
+	ret = connect_in_thread(control, attempt);
+	free(attempt);
+	return ret;
+}
+
+int our_report_no_connection(const struct our_control *control, int error)
 {
 	if (error == ECONNREFUSED && !nobody_listens(&control->cm_event))
 		error = EACCES;
@@ -388,7 +414,7 @@ int our_client_connect(struct our_control *control, const void *private_data, si
 	ret = start_connect(control, private_data, length); /* rdma_connect */
 	ret = our_await_cm_event(control, RDMA_CM_EVENT_ESTABLISHED, ret);
 	if (ret)
-		return report_no_connection(control, ret);
+		return our_report_no_connection(control, ret);
 	return our_finish_connect(control);
 }
 
@@ -414,7 +440,7 @@ int our_start_connect(struct our_control *control, const void *private_data, siz
 	if (ret)
 		return ret;
 	ret = start_connect(control, private_data, length);
-	return ret ? report_no_connection(control, ret) : 0;
+	return ret ? our_report_no_connection(control, ret) : 0;
 }
 
 int our_do_step(struct our_control *control)
@@ -447,7 +473,7 @@ int our_do_step(struct our_control *control)
 					      control->cm_id->verbs ? "rdma_resolve_route"
 								    : "rdma_resolve_addr",
 					      ret, address);
-		return report_no_connection(control, ret);
+		return our_report_no_connection(control, ret);
 	}
 }
 
@@ -601,7 +627,7 @@ static bool begin_disconnect(struct our_control *control)
 	our_private(control)->leaving = true;
 	our_stop_watching(control);
 	control->connected = false;
-	if (!connected && control->qp)
+	if (!connected && control->qp && !our_call_is_under_way(control))
 		our_flush_qp(control); /* the peer may have it as established already */
 	return connected;
 }

@@ -21,7 +21,7 @@ int our_create_control_struct(const struct our_config *config, enum our_role rol
 	one->head.stop = config->stop;
 	one->head.n_sge = 1;
 	one->head.inline_wanted = OUR_INLINE_WANTED;
-	one->idle_ns = UINT64_MAX;
+	one->idle_ns = one->look_at_sends_ns = UINT64_MAX;
 	*control = &one->head;
 	return 0;
 }
@@ -48,11 +48,25 @@ int our_create_agent(struct our_control *listener, struct our_control **created)
 	return 0;
 }
 
+/* Refuses a connect request, if the listener refuses all. Returns whether it has. */
+static bool is_refused(struct our_control *control, const struct our_cm_event *event)
+{
+	int error = our_private(control)->refusing;
+
+	if (event->type != RDMA_CM_EVENT_CONNECT_REQUEST || !error)
+		return false;
+	our_reject_request(control, event->cm_id, error);
+	return true;
+}
+
 int our_get_request(struct our_control *listener, struct our_control **agent)
 {
-	int ret = our_await_cm_event(listener, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
+	int ret;
 
 	*agent = NULL;
+	do
+		ret = our_await_cm_event(listener, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
+	while (!ret && is_refused(listener, &listener->cm_event));
 	if (ret == EINTR)
 		return ret;
 	if (ret)
@@ -65,7 +79,7 @@ static void start_to_close(struct our_control *control)
 {
 	bool has_channel = our_private(control)->has_channel;
 
-	if (!control->qp)
+	if (!control->qp || our_call_is_under_way(control))
 		return;
 	if (has_channel && control->config->waiting.cm->calls_block)
 		our_disconnect(control);
@@ -73,11 +87,20 @@ static void start_to_close(struct our_control *control)
 		our_private(control)->answers = our_start_disconnect(control) && has_channel;
 }
 
+static void finish_to_close(struct our_control *control, uint64_t start_ns);
+
+static void close_abandoned(struct our_control *control)
+{
+	finish_to_close(control, 0);
+}
+
 /* Waits for the answer to a disconnect that was sent at `start_ns`, up to its time limit. */
 static void finish_to_close(struct our_control *control, uint64_t start_ns)
 {
 	uint64_t limit_ns = our_disconnect_limit_s(control) * OUR_NS_PER_S;
 
+	if (our_abandon_call(control, close_abandoned))
+		return;
 	if (our_private(control)->answers)
 		control->config->waiting.cm->await_end(control, start_ns + limit_ns);
 	our_destroy_qp(control);
@@ -85,8 +108,7 @@ static void finish_to_close(struct our_control *control, uint64_t start_ns)
 		our_unsetup_buffers(control);
 	if (control->cq)
 		our_unsetup_qp(control);
-	if (control->cm_id)
-		our_destroy_id(control);
+	our_destroy_id(control);
 	our_destroy_control_struct(control);
 }
 
@@ -151,10 +173,15 @@ int our_take_cm_event(struct our_control *control, struct our_control **about)
 	for (;;) {
 		*about = control; /* also if the channel cannot be read */
 		ret = control->config->waiting.cm->take(control, &event);
+		if (ret == EAGAIN) {
+			ret = our_take_call(control);
+			if (ret != EAGAIN)
+				return our_report_no_connection(control, ret);
+		}
 		if (ret)
 			return ret;
-		if (!event.cm_id->context)
-			continue; /* the control is closed, but its id could not be destroyed */
+		if (!event.cm_id->context || is_refused(control, &event))
+			continue; /* no context: a closed control's id could not be destroyed */
 		*about = event.cm_id->context; /* a new id has the context of its listener */
 		(*about)->cm_event = event;
 		ret = take_meaning(*about, our_note_cm_event(*about));
@@ -172,6 +199,6 @@ int our_look_after(struct our_control *control, int *timeout_ms)
 	 * No keepalive is due before the connection is established, because until then the CM
 	 * itself gives up a client that does not answer.
 	 */
-	*timeout_ms = our_ms_until(control->connected ? our_private(control)->idle_ns : first_ns);
+	*timeout_ms = our_ms_until(control->connected ? our_idle_ns(control) : first_ns);
 	return ret;
 }

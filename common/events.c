@@ -75,6 +75,8 @@ enum our_cm_meaning our_note_cm_event(struct our_control *control)
 	const struct our_cm_event *event = &control->cm_event;
 	enum our_cm_meaning meaning = our_classify_cm_event(control, event);
 
+	if (event->type != RDMA_CM_EVENT_DEVICE_REMOVAL && meaning != OUR_CM_NOT_MINE)
+		our_await_call(control); /* it returns at once: its event has come */
 	if (meaning == OUR_CM_FATAL && !control->ended)
 		control->ended = our_how_event_ends(event, control->connected);
 	return meaning;
@@ -185,9 +187,10 @@ void our_stop_watching(struct our_control *control)
 		control->config->waiting.cm->stop_watching(control);
 }
 
-void our_refuse_requests(struct our_control *listener)
+void our_refuse_requests(struct our_control *listener, int error)
 {
-	if (listener->config->waiting.cm->refuse_requests)
+	our_private(listener)->refusing = error;
+	if (error && listener->config->waiting.cm->refuse_requests)
 		listener->config->waiting.cm->refuse_requests(listener);
 }
 
@@ -256,7 +259,7 @@ static uint64_t limit_of_wait(struct our_control *control)
 
 uint64_t our_wake_up_ns(struct our_control *control)
 {
-	uint64_t idle_ns = our_private(control)->idle_ns, limit_ns = limit_of_wait(control);
+	uint64_t idle_ns = our_idle_ns(control), limit_ns = limit_of_wait(control);
 
 	if (control->ended) /* the event was taken, so no descriptor is readable for it any more */
 		return 0;
@@ -355,12 +358,12 @@ int our_report_end(struct our_control *control, int ret)
 
 int our_await_disconnect(struct our_control *control, uint64_t limit_s)
 {
-	const uint64_t *idle_ns = &our_private(control)->idle_ns;
 	uint64_t next_ns, until_ns = our_end_of_wait(limit_s);
 	int ret;
 
 	do {
-		next_ns = control->connected && *idle_ns < until_ns ? *idle_ns : until_ns;
+		next_ns = control->connected ? our_idle_ns(control) : until_ns;
+		next_ns = next_ns < until_ns ? next_ns : until_ns;
 		ret = control->config->waiting.cm->await_end(control, next_ns);
 		/* For an agent on its listener's channel, await_end does not wait. */
 		if (ret != ETIMEDOUT || next_ns == until_ns || our_now_ns() < next_ns)

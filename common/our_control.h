@@ -124,9 +124,13 @@ struct our_error {
 const char *our_error_text(const struct our_error *error, char *text, size_t size);
 
 /*
- * struct our_completion - a work request that has succeeded
- * One that has failed is reported, and never handed out.
- * SEE ALSO: ibv_poll_cq(3)
+ * struct our_completion - a work request that has completed
+ * `failure` says whether the request has succeeded. A function that hands out completions returns the
+ * error of one that has failed, and of that sets wr_id, status, failure and vendor_err alone. After any
+ * other error `failure` is NULL. To learn which other requests were lost, take on for as long as
+ * `failure` is set: they are flushed, in the order in which they were posted.
+ * OWNERSHIP: the text of `failure` is never freed.
+ * SEE ALSO: ibv_poll_cq(3), ibv_wc_status_str(3)
  */
 struct our_completion {
 	uint64_t wr_id;
@@ -135,6 +139,9 @@ struct our_completion {
 	bool has_immediate;        /* receive: the message brought immediate data */
 	uint32_t immediate;        /* the data: the sender set imm_data = htobe32(number) */
 	uint32_t invalidated_rkey; /* receive: the peer gave up this key of ours; 0: none */
+	enum ibv_wc_status status;
+	uint32_t vendor_err; /* the device's own number for a failure; 0 on soft-iWARP */
+	const char *failure; /* the status in words; NULL: it has succeeded */
 };
 
 /*
@@ -286,6 +293,17 @@ struct our_config {
 	unsigned int keepalive_s;
 
 	/*
+	 * The limit, in seconds, for the age of a send, READ or WRITE that has not completed; one
+	 * that is older, by half of it at most, ends the connection: ECONNABORTED. 0: no limit;
+	 * then the *peer's* rnr_retry_count rules how long our device repeats a message that finds
+	 * no receive. Waits and our_look_after look; they do not see sends that complete in a
+	 * send_cq of your own. A work request cannot be taken back, nor a key that the peer was
+	 * told: both end with the connection. To give up one operation, our_disconnect, deregister
+	 * the memory, and only then use it for something else.
+	 */
+	unsigned int stall_s;
+
+	/*
 	 * Numbers of repetitions by the device, except on iWARP; 0 in one of these stands for its
 	 * default. retry_count, of a client: how often both sides repeat what nobody acknowledges,
 	 * 1 to 7 (default 6; to soft-RoCE 7 means forever, and nothing notices a dead host).
@@ -405,8 +423,10 @@ int our_client_bind(struct our_control *client, struct sockaddr *server);
  * call has taken itself. RDMA_CM_EVENT_ROUTE_RESOLVED: ->verbs is set; set up QP and buffers, post the
  * first receives, and call our_start_connect, with `length` bytes of private_data.
  * RDMA_CM_EVENT_ESTABLISHED: the connection stands. A silent server takes a minute and more: have a
- * timer of your own. On soft-iWARP our_start_connect itself waits for it, unless a signal without
- * SA_RESTART ends that.
+ * timer of your own. On iWARP, where rdma_connect may wait for TCP, a thread of the library's own makes
+ * that call, with all signals blocked, and our_cm_fd tells of its end. our_close does not wait for the
+ * thread, which then closes the client later, except with a shared device; our_disconnect and
+ * our_reconnect wait for it.
  * RETURN VALUE: 0 or an errno value: close the client.
  * ERRORS: EINVAL: this way to wait needs calls that block; else as our_client_bind and
  * our_client_connect; errors of later steps come from our_take_cm_event.
@@ -479,6 +499,15 @@ int our_setup_qp(struct our_control *control, uint32_t max_send_wr, uint32_t max
 void our_unsetup_qp(struct our_control *control);
 
 /*
+ * our_room, our_receive_room - how many more sends, or receives, may be posted
+ * Each is what our_setup_qp was asked for, less those whose completions were not handed out yet. An
+ * unsignaled send takes its place until the next signaled one is handed out.
+ * RETURN VALUE: their number; 0 also where the library does not count: with a send_cq, or an SRQ.
+ */
+uint32_t our_room(const struct our_control *control);
+uint32_t our_receive_room(const struct our_control *control);
+
+/*
  * our_setup_buffers, our_unsetup_buffers - memory for messages: control->memory
  * Allocates `n` buffers (1 or more) of `size` bytes, zeroed, each in cache lines of its own, and
  * registers them as one MR with the rights `access`: IBV_ACCESS_LOCAL_WRITE to receive or READ into
@@ -534,6 +563,18 @@ int our_agent_accept(struct our_control *agent, const void *private_data, size_t
  * SEE ALSO: rdma_reject(3)
  */
 void our_agent_reject(struct our_control *agent, int error);
+
+/*
+ * our_refuse_requests, our_stop_listening - take no more clients, and go on serving those there are
+ * From our_refuse_requests on, each connect request is refused because of `error`, an errno value,
+ * also one that waits already, when our_take_cm_event or our_get_request meets it; config->refuse
+ * says what the client is told. 0: take requests again. our_stop_listening gives up the address, so
+ * that another program may listen there; a client is then refused by the kernel, without a reason, as
+ * where nobody listens. The listener stays, for the events of agents on its channel: close it last.
+ * SEE ALSO: rdma_reject(3), rdma_destroy_id(3)
+ */
+void our_refuse_requests(struct our_control *listener, int error);
+void our_stop_listening(struct our_control *listener);
 
 /*
  * our_disconnect, our_start_disconnect - end a connection, or the attempt to make one
@@ -698,10 +739,10 @@ int our_cm_fd(const struct our_control *control);
 /*
  * our_look_after - ask whether the host of a silent peer is still there, for event loops
  * Call it for each connection once it is made, and again after the *timeout_ms milliseconds that
- * each call sets, or earlier; -1: no need. config->keepalive_s limits the silence. It finds the
- * answer itself, also if nobody takes the connection's completions.
+ * each call sets, or earlier; -1: no need. config->keepalive_s limits the silence, and stall_s the age
+ * of a send. It finds the answer itself, also if nobody takes the connection's completions.
  * RETURN VALUE: 0; or an errno value: our_close the connection.
- * ERRORS: ECONNABORTED: the device has given up the peer's host, after its retries; EHOSTUNREACH:
+ * ERRORS: ECONNABORTED: the device has given up the peer's host, or a send is too old; EHOSTUNREACH:
  * on iWARP, where TCP does not, no answer for 20 seconds; EIO: the device has failed; ECONNRESET.
  */
 int our_look_after(struct our_control *control, int *timeout_ms);
@@ -806,8 +847,8 @@ struct our_device {
 	struct ibv_context *verbs;
 	struct ibv_pd *pd;
 	struct ibv_comp_channel *comp_channel; /* for the shared CQ; NULL: there is none */
-	struct ibv_cq *cq;
-	struct ibv_srq *srq;      /* the shared receive queue; NULL: there is none */
+	struct ibv_cq *cq;                     /* the first one: see our_device_create_cq */
+	struct ibv_srq *srq;                   /* the shared receive queue; NULL: there is none */
 	int comp_vector;          /* may be set before our_device_create_cq: as in a control */
 	struct our_memory memory; /* the buffers of the shared receive queue */
 };
@@ -841,8 +882,10 @@ int our_join_device(const struct our_config *config, struct our_device *other,
 
 /*
  * our_device_create_cq - a CQ for all connections, and a channel for it
- * `depth` is how many completions have room: one for each work request that can be outstanding,
- * and one for the keepalive of each connection.
+ * `depth` is how many completions of other work have room, one for each receive of a shared receive
+ * queue and each work request that you post by your own verbs, 1 or more. Each our_setup_qp makes
+ * room for its connection: it resizes the CQ or, on soft-iWARP, which cannot, adds a larger one, of
+ * which this and the next connections' ->cq is; the channel is the same.
  * RETURN VALUE: 0 or an errno value. our_close_device undoes it.
  * ERRORS: ENOMEM, EINVAL: more than the device has; EINVAL: it has a CQ already; EMFILE.
  * SEE ALSO: ibv_create_cq(3)

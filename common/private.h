@@ -53,6 +53,26 @@ void our_setup_recv_wr(struct our_memory *memory, uint32_t index);
  */
 bool our_fits_in_memory(uint64_t n, uint64_t size, size_t *length);
 
+/* ---- call.c ---- */
+
+/*
+ * Has a thread call make(control, argument), which returns an errno value. `argument` is freed then, or
+ * if there is no thread. Returns 0, and our_take_call has the result; or an errno value, not reported. Only
+ * if call.possible. Until then the thread uses id and QP.
+ */
+int our_start_call(struct our_control *control,
+		   int (*make)(struct our_control *control, void *argument), void *argument);
+bool our_call_is_under_way(const struct our_control *control);
+
+/* Waits until no call is under way, and forgets its result. */
+void our_await_call(struct our_control *control);
+
+/*
+ * Gives up a control whose call is under way: the thread calls `close` when it returns, and tells the
+ * program nothing. Returns false if there is no such call, or a shared device.
+ */
+bool our_abandon_call(struct our_control *control, void (*close)(struct our_control *control));
+
 /* ---- device.c ---- */
 
 /*
@@ -103,12 +123,25 @@ int our_read_async_events_of(const struct our_config *config, struct ibv_context
 /* The wr_id of a send from a buffer of the shared receive queue, ORed with the buffer's index. */
 #define OUR_WR_ID_ECHO (OUR_WR_ID_OURS | 1ull << 32)
 
+/*
+ * A CQ of a shared device, in the order of their creation; each is at least twice as large as the one
+ * before it, so that a few are enough. There is one, unless the device cannot resize it.
+ */
+#define OUR_MOST_CQS 16
+struct our_shared_cq {
+	struct ibv_cq *cq;
+	uint32_t taken; /* places, by the receives of the SRQ and by connections */
+	unsigned int events_to_ack;
+	bool armed; /* the next completion makes an event */
+};
+
 /* A device: its public head, and the members that only the library sees. */
 struct our_shared_device {
 	struct our_device head; /* first: a pointer to one is a pointer to the other */
 	bool is_part;           /* the PD belongs to another: see our_join_device */
-	unsigned int events_to_ack;
-	bool armed; /* the next completion makes an event */
+	uint32_t depth;         /* places that the program has asked for in each CQ */
+	struct our_shared_cq cqs[OUR_MOST_CQS];
+	unsigned int n_cqs, turn; /* the CQ to poll first */
 	struct our_batch batch;
 	struct ibv_wc *backlog; /* polled out of turn, when a connection ended */
 	uint32_t backlog_first, backlog_n, backlog_size;
@@ -131,6 +164,13 @@ static inline bool our_shares_cq(const struct our_control *control)
 }
 
 /*
+ * Finds or makes room in a shared CQ for all completions of a connection, and sets control->cq; and
+ * gives it back. The first returns 0 or an errno value, reported.
+ */
+int our_device_enter_cq(struct our_control *control);
+void our_device_leave_cq(struct our_control *control);
+
+/*
  * Takes the next completion of the shared CQ, without waiting, and without checking its status. Returns 0
  * and *wc, valid until the next call; EAGAIN: there is none, and the next one makes an event; or another
  * errno value, reported.
@@ -142,6 +182,12 @@ int our_device_next_wc(struct our_device *device, const struct ibv_wc **wc);
  * our_find_keepalive. Returns 0 and *wc; EAGAIN: there is none; or EIO, reported.
  */
 int our_device_take_keepalive(struct our_control *control, struct ibv_wc *wc);
+
+/*
+ * Looks for a completion of a send of this connection that was not handed out. Returns 0: there is none;
+ * EBUSY: there is; or EIO, reported.
+ */
+int our_device_find_send(struct our_control *control);
 
 /*
  * Disposes of a completion that is not handed out: posts a receive from the shared queue again.
@@ -233,7 +279,7 @@ int our_setup_rnr_timer(struct our_control *control);
 int our_check_completion_status(const struct our_control *control, const struct ibv_wc *wc);
 
 /*
- * Checks the status of `wc` and, if it is good, hands it out as *completion. Returns as
+ * Checks the status of `wc`, and hands it out as *completion. Returns as
  * our_check_completion_status does; but EPIPE is not reported when our_client_may_have_left:
  * our_judge_end does so. Any thread.
  */
@@ -282,6 +328,9 @@ void our_stop_watching(struct our_control *control);
  * rdma_connect(3).
  */
 void our_setup_conn_params(struct our_control *control, struct rdma_conn_param *param);
+
+/* Reports that rdma_connect has failed. Returns the errno value that fits best. */
+int our_report_no_connection(const struct our_control *control, int error);
 
 /*
  * For a client that is not connected yet: does what control->cm_event calls for. Returns 0: the user's

@@ -45,8 +45,7 @@ int our_create_cq(struct our_control *control)
 
 	if (!our_shares_cq(control))
 		return ops->create_cq ? ops->create_cq(control) : our_make_cq(control, NULL);
-	control->cq = control->device->cq;
-	return 0;
+	return our_device_enter_cq(control);
 }
 
 void our_destroy_cq(struct our_control *control)
@@ -57,6 +56,8 @@ void our_destroy_cq(struct our_control *control)
 		ops->destroy_cq(control);
 	else if (!our_shares_cq(control))
 		our_free_cq(control);
+	else
+		our_device_leave_cq(control);
 	control->cq = NULL;
 }
 
@@ -182,6 +183,20 @@ static int create_counts(struct our_control *control, uint32_t max_send_wr, uint
 	return posted->signaled ? 0 : our_tell_error(control->config, "calloc", ENOMEM, NULL);
 }
 
+uint32_t our_room(const struct our_control *control)
+{
+	const struct our_posted *posted = &our_private(control)->posted;
+
+	return posted->signaled ? posted->most_sends - posted->sends : 0;
+}
+
+uint32_t our_receive_room(const struct our_control *control)
+{
+	const struct our_posted *posted = &our_private(control)->posted;
+
+	return posted->counts_recvs ? posted->most_recvs - posted->recvs : 0;
+}
+
 static void free_counts(struct our_control *control)
 {
 	free(our_private(control)->posted.signaled);
@@ -216,6 +231,8 @@ int our_setup_qp(struct our_control *control, uint32_t max_send_wr, uint32_t max
 		our_add_to_device(control);
 	if (keepalive)
 		keepalive->start(control);
+	if (control->config->stall_s && !control->send_cq)
+		our_private(control)->look_at_sends_ns = 0;
 	return 0;
 
 err_destroy_cq:
@@ -231,12 +248,14 @@ void our_destroy_qp(struct our_control *control)
 {
 	if (!control->qp)
 		return;
+	our_await_call(control);
 	if (control->device) {
 		our_give_back_receives(control);
 		our_remove_from_device(control);
 	}
 	control->config->waiting.cm->destroy_qp(control); /* rdma_destroy_qp */
-	our_private(control)->idle_ns = UINT64_MAX;       /* keepalives would post to it */
+	/* Keepalives would post to it. */
+	our_private(control)->idle_ns = our_private(control)->look_at_sends_ns = UINT64_MAX;
 }
 
 void our_unsetup_qp(struct our_control *control)

@@ -89,12 +89,6 @@ int our_take_next_wc(struct our_control *control, const struct ibv_wc **wc);
 void our_adopt_id(struct our_control *agent, struct rdma_cm_id *cm_id);
 
 /*
- * Listener: refuses new clients from now on, because there are enough. Does not wait. With a way of
- * waiting that cannot do this, new clients wait until the listener ends.
- */
-void our_refuse_requests(struct our_control *listener);
-
-/*
  * Reports why the client could not be accepted, or a listener cannot go on. Returns `error`; for a
  * client that has left, ECONNABORTED instead of EINVAL.
  */

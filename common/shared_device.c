@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdlib.h>
 
@@ -230,42 +231,73 @@ static void destroy_comp_channel(struct our_device *device)
 	device->comp_channel = NULL;
 }
 
-static void destroy_cq(struct our_device *device)
+static void destroy_cq(struct our_device *device, struct our_shared_cq *one)
 {
 	int ret;
 
 	/* ibv_destroy_cq would wait forever for events that are not acked. */
-	ibv_ack_cq_events(device->cq, our_shared(device)->events_to_ack);
-	ret = OUR_CALL(ibv_destroy_cq(device->cq));
+	ibv_ack_cq_events(one->cq, one->events_to_ack);
+	ret = OUR_CALL(ibv_destroy_cq(one->cq));
 	if (ret)
 		our_tell_error(device->config, "ibv_destroy_cq", ret, NULL);
-	destroy_comp_channel(device);
-	free(our_shared(device)->backlog);
 }
 
-/*
- * Creates a backlog as large as the CQ. The CQ has room for all work requests that can be
- * outstanding, and a work request counts as outstanding while its completion is in the backlog.
- */
-static int create_backlog(struct our_device *device)
+static void destroy_cqs(struct our_device *device)
 {
 	struct our_shared_device *shared = our_shared(device);
 
-	shared->backlog_size = (uint32_t)device->cq->cqe;
-	shared->backlog = calloc(shared->backlog_size, sizeof(*shared->backlog));
-	return shared->backlog ? 0 : our_tell_error(device->config, "calloc", ENOMEM, NULL);
+	while (shared->n_cqs)
+		destroy_cq(device, &shared->cqs[--shared->n_cqs]);
+	device->cq = NULL;
+	destroy_comp_channel(device);
+	free(shared->backlog);
 }
 
-static int setup_cq(struct our_device *device)
+/*
+ * Makes the backlog as large as all CQs. These have room for all work requests that can be
+ * outstanding, and a work request counts as outstanding while its completion is in the backlog.
+ */
+static int grow_backlog(struct our_device *device)
 {
-	int ret = create_backlog(device);
+	struct our_shared_device *shared = our_shared(device);
+	struct ibv_wc *backlog;
+	uint32_t size = 0;
+	unsigned int i;
 
+	for (i = 0; i < shared->n_cqs; i++)
+		size += (uint32_t)shared->cqs[i].cq->cqe;
+	backlog = calloc(size, sizeof(*backlog));
+	if (!backlog)
+		return our_tell_error(device->config, "calloc", ENOMEM, NULL);
+	for (i = 0; i < shared->backlog_n; i++)
+		backlog[i] = shared->backlog[(shared->backlog_first + i) % shared->backlog_size];
+	free(shared->backlog);
+	shared->backlog = backlog;
+	shared->backlog_first = 0;
+	shared->backlog_size = size;
+	return 0;
+}
+
+static int add_cq(struct our_device *device, uint32_t depth)
+{
+	struct our_shared_device *shared = our_shared(device);
+	struct our_shared_cq *one;
+	int ret;
+
+	if (depth > INT_MAX || shared->n_cqs == OUR_MOST_CQS)
+		return our_report_no_shared_queue(device, "ibv_create_cq", EINVAL, depth);
+	one = &shared->cqs[shared->n_cqs];
+	*one = (struct our_shared_cq){ .taken = shared->depth };
+	ret = OUR_CREATE(one->cq, ibv_create_cq(device->verbs, (int)depth, device,
+						device->comp_channel, device->comp_vector));
+	if (ret)
+		return our_report_no_shared_queue(device, "ibv_create_cq", ret, depth);
+	shared->n_cqs++;
+	ret = grow_backlog(device);
 	if (!ret)
-		ret = our_moderate_cq(device->config, device->cq);
-	if (ret) {
-		destroy_cq(device);
-		device->cq = NULL;
-	}
+		ret = our_moderate_cq(device->config, one->cq);
+	if (ret)
+		destroy_cq(device, &shared->cqs[--shared->n_cqs]);
 	return ret;
 }
 
@@ -278,40 +310,103 @@ int our_device_create_cq(struct our_device *device, uint32_t depth)
 	ret = create_comp_channel(device);
 	if (ret)
 		return ret;
-	ret = OUR_CREATE(device->cq, ibv_create_cq(device->verbs, (int)depth, device,
-						   device->comp_channel, device->comp_vector));
-	if (!ret)
-		return setup_cq(device);
-	ret = our_report_no_shared_queue(device, "ibv_create_cq", ret, depth);
-	destroy_comp_channel(device);
+	our_shared(device)->depth = depth;
+	ret = add_cq(device, depth);
+	if (ret)
+		destroy_cqs(device);
+	else
+		device->cq = our_shared(device)->cqs[0].cq;
 	return ret;
+}
+
+/* Completions that a connection can have outstanding, besides the receives of the device's SRQ. */
+static uint32_t places_of(const struct our_control *control)
+{
+	bool shares_srq = control->srq && control->srq == control->device->srq;
+
+	return control->max_send_wr + (shares_srq ? 0 : control->max_recv_wr);
+}
+
+static bool has_places(const struct our_shared_cq *one, uint32_t places)
+{
+	return one->taken + (uint64_t)places <= (uint32_t)one->cq->cqe;
+}
+
+/* Makes room for `places` more in the last CQ, or in another one. */
+static int grow_cqs(struct our_device *device, uint32_t places)
+{
+	struct our_shared_cq *one = &our_shared(device)->cqs[our_shared(device)->n_cqs - 1];
+	uint64_t twice = 2ull * (uint32_t)one->cq->cqe, least = one->taken + (uint64_t)places;
+	int ret = EINVAL;
+
+	if (least < twice && twice <= INT_MAX)
+		ret = OUR_CALL(ibv_resize_cq(one->cq, (int)twice));
+	if (ret && least <= INT_MAX)
+		ret = OUR_CALL(ibv_resize_cq(one->cq, (int)least));
+	if (!ret)
+		return grow_backlog(device);
+	if (ret != EOPNOTSUPP && ret != ENOSYS)
+		return our_report_no_shared_queue(device, "ibv_resize_cq", ret, (uint32_t)least);
+	least = our_shared(device)->depth + (uint64_t)places;
+	return add_cq(device, (uint32_t)(least < twice ? twice : least));
+}
+
+int our_device_enter_cq(struct our_control *control)
+{
+	struct our_shared_device *shared = our_shared(control->device);
+	uint32_t places = places_of(control);
+	struct our_shared_cq *one;
+	unsigned int i = 0;
+	int ret;
+
+	while (i < shared->n_cqs && !has_places(&shared->cqs[i], places))
+		i++;
+	ret = i == shared->n_cqs ? grow_cqs(control->device, places) : 0;
+	if (ret)
+		return ret;
+	one = &shared->cqs[i < shared->n_cqs ? i : shared->n_cqs - 1];
+	one->taken += places;
+	control->cq = one->cq;
+	return 0;
+}
+
+void our_device_leave_cq(struct our_control *control)
+{
+	struct our_shared_cq *one = our_shared(control->device)->cqs;
+
+	while (one->cq != control->cq)
+		one++;
+	one->taken -= places_of(control);
 }
 
 static int take_event(struct our_device *device)
 {
-	struct ibv_cq *same;
+	struct our_shared_cq *one = our_shared(device)->cqs;
+	struct ibv_cq *cq;
 	void *context;
-	int ret = OUR_CALL(ibv_get_cq_event(device->comp_channel, &same, &context));
+	int ret = OUR_CALL(ibv_get_cq_event(device->comp_channel, &cq, &context));
 
 	if (ret == EAGAIN)
 		return 0;
 	if (ret)
 		return our_tell_error(device->config, "ibv_get_cq_event", ret, NULL);
-	our_shared(device)->armed = false;
-	if (++our_shared(device)->events_to_ack == ACK_BATCH) {
-		ibv_ack_cq_events(device->cq, ACK_BATCH);
-		our_shared(device)->events_to_ack = 0;
+	while (one->cq != cq)
+		one++;
+	one->armed = false;
+	if (++one->events_to_ack == ACK_BATCH) {
+		ibv_ack_cq_events(cq, ACK_BATCH);
+		one->events_to_ack = 0;
 	}
 	return 0;
 }
 
-static int arm(struct our_device *device)
+static int arm(struct our_device *device, struct our_shared_cq *one)
 {
-	int ret = OUR_CALL(ibv_req_notify_cq(device->cq, 0));
+	int ret = OUR_CALL(ibv_req_notify_cq(one->cq, 0));
 
 	if (ret)
 		return our_tell_error(device->config, "ibv_req_notify_cq", ret, NULL);
-	our_shared(device)->armed = true;
+	one->armed = true;
 	return 0;
 }
 
@@ -330,25 +425,43 @@ static bool take_backlog(struct our_shared_device *shared)
 }
 
 /* Returns 0: something was polled; EAGAIN: nothing, and the CQ is armed; or an errno value. */
-static int poll_shared_cq(struct our_device *device)
+static int poll_one(struct our_device *device, struct our_shared_cq *one)
 {
 	struct our_batch *batch = &our_shared(device)->batch;
-	int ret = our_shared(device)->armed ? take_event(device) : 0;
+	int ret = 0;
 
-	if (!ret && take_backlog(our_shared(device)))
-		return 0;
 	while (!ret) {
 		batch->next = 0;
-		batch->polled = ibv_poll_cq(device->cq, OUR_POLL_BATCH, batch->wc);
+		batch->polled = ibv_poll_cq(one->cq, OUR_POLL_BATCH, batch->wc);
 		if (batch->polled > 0)
 			return 0;
 		if (batch->polled < 0) {
 			batch->polled = 0;
 			return our_tell_error(device->config, "ibv_poll_cq", EIO, NULL);
 		}
-		if (our_shared(device)->armed)
+		if (one->armed)
 			return EAGAIN;
-		ret = arm(device);
+		ret = arm(device, one);
+	}
+	return ret;
+}
+
+/* As poll_one, for all CQs, each in its turn. An event can be there only of one that is armed. */
+static int poll_shared_cq(struct our_device *device)
+{
+	struct our_shared_device *shared = our_shared(device);
+	bool armed = false;
+	unsigned int i;
+	int ret;
+
+	for (i = 0; i < shared->n_cqs; i++)
+		armed |= shared->cqs[i].armed;
+	ret = armed ? take_event(device) : 0;
+	if (ret || take_backlog(shared))
+		return ret;
+	for (i = 0, ret = EAGAIN; i < shared->n_cqs && ret == EAGAIN; i++) {
+		shared->turn = (shared->turn + 1) % shared->n_cqs;
+		ret = poll_one(device, &shared->cqs[shared->turn]);
 	}
 	return ret;
 }
@@ -445,6 +558,7 @@ int our_device_post_again(struct our_device *device, const struct our_control *o
 struct sought {
 	const struct our_control *control;
 	struct ibv_wc *keepalive; /* gets the keepalive's; NULL: remove all of `control` */
+	bool send;                /* look for a send, and remove none */
 	bool found;
 };
 
@@ -453,6 +567,10 @@ static bool is_sought(struct our_device *device, const struct ibv_wc *wc, struct
 	if (wc->qp_num != sought->control->qp->qp_num ||
 	    (sought->keepalive && wc->wr_id != OUR_WR_ID_KEEPALIVE))
 		return false;
+	if (sought->send) {
+		sought->found |= !our_is_recv(wc->wr_id) && wc->wr_id != OUR_WR_ID_KEEPALIVE;
+		return false;
+	}
 	sought->found = true;
 	if (sought->keepalive)
 		*sought->keepalive = *wc;
@@ -491,7 +609,8 @@ static int poll_into_backlog(struct our_device *device, struct sought *sought)
 	struct ibv_wc wc[OUR_POLL_BATCH];
 	int polled;
 
-	polled = ibv_poll_cq(device->cq, room < OUR_POLL_BATCH ? (int)room : OUR_POLL_BATCH, wc);
+	polled = ibv_poll_cq(sought->control->cq,
+			     room < OUR_POLL_BATCH ? (int)room : OUR_POLL_BATCH, wc);
 	if (polled < 0)
 		our_tell_error(device->config, "ibv_poll_cq", EIO, NULL);
 	put_into_backlog(shared, wc, without(device, wc, polled, sought));
@@ -534,6 +653,14 @@ int our_device_take_keepalive(struct our_control *control, struct ibv_wc *wc)
 
 	control->counters.completions += sought.found;
 	return ret || sought.found ? ret : EAGAIN;
+}
+
+int our_device_find_send(struct our_control *control)
+{
+	struct sought sought = { .control = control, .send = true };
+	int ret = drain_shared_cq(control->device, &sought);
+
+	return !ret && sought.found ? EBUSY : ret;
 }
 
 /* Drains a CQ of the connection's own, whose completions are lost with the CQ. */
@@ -615,7 +742,7 @@ void our_free_device(struct our_device *device)
 		our_free_memory(device->config, &device->memory);
 	}
 	if (device->cq)
-		destroy_cq(device);
+		destroy_cqs(device);
 	our_leave_async(&our_shared(device)->async);
 	ret = shared->is_part ? 0 : OUR_CALL(ibv_dealloc_pd(device->pd));
 	if (ret)

@@ -30,9 +30,11 @@ static void count_send(struct our_control *control, const struct ibv_send_wr *wr
 {
 	struct our_posted *posted = &our_private(control)->posted;
 
-	if (posted->signaled)
-		posted->signaled[(posted->first + posted->sends++) % posted->most_sends] =
-			wr->send_flags & IBV_SEND_SIGNALED;
+	if (!posted->signaled)
+		return;
+	posted->signaled[(posted->first + posted->sends++) % posted->most_sends] =
+		wr->send_flags & IBV_SEND_SIGNALED;
+	posted->posted++;
 }
 
 /* A completion covers the unsignaled sends before it. If it failed, each of them has made its own. */
@@ -329,17 +331,30 @@ static bool may_be_of_a_client_that_left(const struct our_control *control, cons
 	       our_client_may_have_left(control) && !our_stop_requested(control->stop);
 }
 
+/* Returns `error`, with what is valid of a completion that has failed; the library's own stays its own. */
+static int hand_out_failure(const struct ibv_wc *wc, struct our_completion *completion, int error)
+{
+	bool ours = wc->wr_id & OUR_WR_ID_OURS;
+
+	*completion = (struct our_completion){
+		.wr_id = wc->wr_id,
+		.status = wc->status,
+		.vendor_err = wc->vendor_err,
+		.failure = ours ? NULL : ibv_wc_status_str(wc->status),
+	};
+	return error;
+}
+
 int our_hand_out_wc(struct our_control *control, const struct ibv_wc *wc,
 		    struct our_completion *completion)
 {
 	int ret;
 
 	count_completion(&our_private(control)->posted, wc);
-	if (may_be_of_a_client_that_left(control, wc))
-		return EPIPE;
-	ret = our_check_completion_status(control, wc);
+	ret = may_be_of_a_client_that_left(control, wc) ? EPIPE
+							: our_check_completion_status(control, wc);
 	if (ret)
-		return ret;
+		return hand_out_failure(wc, completion, ret);
 	*completion = (struct our_completion){
 		.wr_id = wc->wr_id,
 		.opcode = wc->opcode,
@@ -509,6 +524,71 @@ int our_find_keepalive(struct our_control *control)
 	return is_answer(control, &wc) ? 0 : our_hand_out_wc(control, &wc, &none);
 }
 
+/* Returns `error`, which no completion of the program's has brought. */
+static int hand_out_none(struct our_completion *completion, int error)
+{
+	completion->failure = NULL;
+	return error;
+}
+
+/* ---- Sends that do not complete ---- */
+
+static bool is_send(const struct ibv_wc *wc)
+{
+	return !our_is_recv(wc->wr_id) && wc->wr_id != OUR_WR_ID_KEEPALIVE;
+}
+
+static bool has_send(const struct ibv_wc *wc, int n)
+{
+	while (n && !is_send(&wc[n - 1]))
+		n--;
+	return n;
+}
+
+/* Returns 0: the program has taken the completions of all sends; EBUSY: not; or an errno value. */
+static int find_send(struct our_control *control)
+{
+	const struct our_private *one = our_private(control);
+	int ret = our_shares_cq(control) ? our_device_find_send(control) : poll_all(control);
+
+	if (ret || our_shares_cq(control))
+		return ret;
+	return has_send(one->batch.wc, one->batch.polled) || has_send(one->behind.wc, one->behind.n)
+		       ? EBUSY
+		       : 0;
+}
+
+/* Returns how many sends were posted, but for those after the last that makes a completion. */
+static uint64_t must_complete(const struct our_posted *posted)
+{
+	uint32_t n = posted->sends;
+
+	while (n && !posted->signaled[(posted->first + n - 1) % posted->most_sends])
+		n--;
+	return posted->posted - posted->sends + n;
+}
+
+int our_look_at_sends(struct our_control *control, uint64_t now_ns)
+{
+	struct our_posted *posted = &our_private(control)->posted;
+	uint64_t before = posted->due[0], limit_ns = control->config->stall_s * OUR_NS_PER_S;
+	int ret;
+
+	our_private(control)->look_at_sends_ns = now_ns + limit_ns / 2;
+	posted->due[0] = posted->due[1];
+	posted->due[1] = must_complete(posted);
+	if (posted->posted - posted->sends >= before)
+		return 0;
+	ret = find_send(control);
+	if (ret)
+		return ret == EBUSY ? 0 : ret;
+	return our_tell_error(
+		control->config, NULL, ECONNABORTED,
+		"a send has not completed for %u s: the peer posts no receive for it, "
+		"or its host does not answer",
+		control->config->stall_s);
+}
+
 /* Takes the next completion; calls `poll` if none is at hand. */
 static int next_wc(struct our_control *control, int (*poll)(struct our_control *control),
 		   const struct ibv_wc **wc)
@@ -532,7 +612,7 @@ int our_await_completion(struct our_control *control, struct our_completion *com
 
 	our_private(control)->until_ns = 0;
 	ret = next_wc(control, control->config->waiting.completions->await, &wc);
-	return ret ? ret : hand_out(control, wc, completion);
+	return ret ? hand_out_none(completion, ret) : hand_out(control, wc, completion);
 }
 
 int our_take_next_wc(struct our_control *control, const struct ibv_wc **wc)
@@ -558,7 +638,7 @@ int our_take_completion(struct our_control *control, struct our_completion *comp
 	const struct ibv_wc *wc;
 	int ret = our_take_next_wc(control, &wc);
 
-	return ret ? ret : hand_out(control, wc, completion);
+	return ret ? hand_out_none(completion, ret) : hand_out(control, wc, completion);
 }
 
 int our_completion_fd(const struct our_control *control)
@@ -612,6 +692,7 @@ int our_device_take_completion(struct our_device *device, struct our_control **c
 
 	do {
 		*control = NULL;
+		completion->failure = NULL;
 		ret = our_device_next_wc(device, &wc);
 		if (ret)
 			return ret;

@@ -59,6 +59,27 @@ struct our_posted {
 	uint32_t most_sends, sends, first;
 	uint32_t most_recvs, recvs;
 	bool counts_recvs;
+	uint64_t posted; /* sends so far */
+	uint64_t
+		due[2]; /* sends that had to complete, at the look before the last one, and there */
+};
+
+/* A call that a thread of the library's own makes: see our_start_call. */
+enum our_call_state {
+	OUR_NO_CALL,
+	OUR_CALL_UNDER_WAY,
+	OUR_CALL_RETURNED,
+	OUR_CALL_ABANDONED, /* by our_close: the thread closes the control */
+};
+
+struct our_call {
+	bool possible; /* the way to wait has the descriptor for it */
+	int epoll_fd;  /* readable for a CM event, or if the call has returned */
+	int fd;        /* an eventfd in it */
+	_Atomic int state;
+	int error;
+	struct our_config config; /* for a control that was abandoned */
+	void (*close)(struct our_control *control);
 };
 
 struct our_private {
@@ -70,9 +91,11 @@ struct our_private {
 	bool has_channel;                /* has its own cm_channel, not its listener's */
 	bool leaving;                    /* the tear-down has begun */
 	bool answers;           /* the peer will answer the disconnect, on our own channel */
+	int refusing;           /* listener: why it refuses connect requests; 0: it does not */
 	_Atomic int unreadable; /* the error that stopped the reading of events; 0: none */
-	uint64_t look_ns;       /* when our_keep_polling looks at the CM next */
-	unsigned int asked;     /* failed attempts to resolve the address, or the route */
+	struct our_call call;
+	uint64_t look_ns;   /* when our_keep_polling looks at the CM next */
+	unsigned int asked; /* failed attempts to resolve the address, or the route */
 
 	/* Completions */
 	void *completion_state; /* owned by the way to wait for completions */
@@ -84,7 +107,8 @@ struct our_private {
 
 	/* Called by our_idle, while nothing comes */
 	int (*idle)(struct our_control *control, uint64_t now_ns);
-	uint64_t idle_ns; /* when to call it next; UINT64_MAX: never */
+	uint64_t idle_ns;          /* when to call it next; UINT64_MAX: never */
+	uint64_t look_at_sends_ns; /* when to look for one that is too old; UINT64_MAX: never */
 	struct our_keepalive keepalive;
 
 	LIST_ENTRY(our_private) of_device; /* the shared device's connections in the same bucket */
@@ -143,6 +167,17 @@ static inline bool our_is_iwarp(const struct our_control *control)
  * reported.
  */
 int our_report_post(const struct our_control *control, const char *call, int error);
+
+/* ---- Calls that block ---- */
+
+/*
+ * Returns the error of the call that a thread of the library's own has made: once, not reported; EAGAIN:
+ * there is none, or the call is under way, or it has succeeded.
+ */
+int our_take_call(struct our_control *control);
+
+/* Returns a descriptor that is readable when that call has returned; -1: there is none. */
+int our_call_fd(const struct our_control *control);
 
 /* ---- CM events ---- */
 
@@ -239,7 +274,7 @@ struct our_cm_ops {
 
 	/*
 	 * Listener: refuses the connect requests that were not taken, and all that come from now
-	 * on, because there are enough clients. Does not wait. If NULL, they wait for the id's end.
+	 * on. Does not wait. If NULL, each is refused when its event is taken.
 	 */
 	void (*refuse_requests)(struct our_control *listener);
 
@@ -424,14 +459,29 @@ int our_keep_waiting(struct our_control *control);
 int our_keep_polling(struct our_control *control);
 
 /*
+ * Looks whether a send is older than config->stall_s. Returns 0; ECONNABORTED: one is; or another errno
+ * value; both reported.
+ */
+int our_look_at_sends(struct our_control *control, uint64_t now_ns);
+
+/*
  * Does what is due by now, if anything is. To be called while nothing comes. Returns 0, or how the
  * connection ends, as an errno value, reported.
  */
 static inline int our_idle(struct our_control *control, uint64_t now_ns)
 {
 	struct our_private *one = our_private(control);
+	int ret = now_ns < one->look_at_sends_ns ? 0 : our_look_at_sends(control, now_ns);
 
-	return now_ns < one->idle_ns ? 0 : one->idle(control, now_ns);
+	return ret || now_ns < one->idle_ns ? ret : one->idle(control, now_ns);
+}
+
+/* Returns when to call our_idle next. */
+static inline uint64_t our_idle_ns(const struct our_control *control)
+{
+	const struct our_private *one = our_private(control);
+
+	return one->idle_ns < one->look_at_sends_ns ? one->idle_ns : one->look_at_sends_ns;
 }
 
 /* Returns the latest time at which a sleeping program must call our_keep_waiting. */

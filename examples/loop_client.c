@@ -232,8 +232,6 @@ int main(int argc, char **argv)
 	struct loop loop = { .timeout_ms = -1,
 			     .count = argc > 3 ? strtoul(argv[3], NULL, 10) : 1000,
 			     .size = argc > 4 ? (uint32_t)strtoul(argv[4], NULL, 10) : 64 };
-	/* No SA_RESTART: soft-iWARP waits inside of rdma_connect, which a signal has to end. */
-	const struct sigaction action = { .sa_handler = on_signal };
 	struct addrinfo *server;
 	int ret;
 
@@ -251,8 +249,8 @@ int main(int argc, char **argv)
 		ret = failed("timerfd_create", errno);
 	if (!ret)
 		ret = failed("our_create_stop", our_create_stop(&stop));
-	if (!ret && (sigaction(SIGINT, &action, NULL) || sigaction(SIGTERM, &action, NULL)))
-		ret = failed("sigaction", errno);
+	signal(SIGINT, on_signal);
+	signal(SIGTERM, on_signal);
 	config.stop = stop;
 	signal(SIGPIPE, SIG_IGN); /* soft-iWARP raises it */
 	if (!ret)

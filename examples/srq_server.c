@@ -242,8 +242,8 @@ static int serve_on_device(const struct our_config *config, struct our_control *
 	struct our_device *device;
 	int ret = our_create_device(config, listener->verbs, &device);
 
-	if (!ret) /* room for each receive, echo and keepalive that can be outstanding */
-		ret = our_device_create_cq(device, receives + (uint32_t)most * (ECHOES + 1));
+	if (!ret) /* it grows with its clients */
+		ret = our_device_create_cq(device, receives);
 	if (!ret)
 		ret = our_device_create_srq(device, receives, SIZE);
 	if (!ret)

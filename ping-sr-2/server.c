@@ -56,7 +56,7 @@ int our_threaded_listener(struct our_control *listener)
 		else if (!our_admit_client(listener, &agent))
 			start_agent(agent);
 	}
-	our_refuse_requests(listener); /* new clients need not wait until we end */
+	our_refuse_requests(listener, EUSERS); /* new clients need not wait until we end */
 	ret = our_close_admission(session->admission, ret);
 	our_destroy_id(listener);
 	return ret;

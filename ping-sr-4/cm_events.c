@@ -5,10 +5,29 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/epoll.h>
+#include <unistd.h>
 
 #include "common/waiting.h"
 #include "ping-sr-2/keepalive.h"
 #include "ping-sr-4/channels.h"
+
+/* A client has a descriptor for events, and for the result of a call that a thread makes. */
+static int create_epoll(struct our_control *control)
+{
+	struct our_call *call = &our_private(control)->call;
+	struct epoll_event event = { .events = EPOLLIN };
+
+	call->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (call->epoll_fd < 0)
+		return our_report_no_channel(control, errno);
+	if (!epoll_ctl(call->epoll_fd, EPOLL_CTL_ADD, control->cm_channel->fd, &event)) {
+		call->possible = true;
+		return 0;
+	}
+	close(call->epoll_fd);
+	return our_tell_error(control->config, "epoll_ctl", errno, NULL);
+}
 
 static int create(struct our_control *control)
 {
@@ -16,8 +35,11 @@ static int create(struct our_control *control)
 
 	if (ret)
 		return our_report_no_channel(control, ret);
-	if (fcntl(control->cm_channel->fd, F_SETFL, O_NONBLOCK)) {
+	if (fcntl(control->cm_channel->fd, F_SETFL, O_NONBLOCK))
 		ret = our_tell_error(control->config, "fcntl", errno, NULL);
+	if (!ret && control->role == OUR_CLIENT)
+		ret = create_epoll(control);
+	if (ret) {
 		rdma_destroy_event_channel(control->cm_channel);
 		control->cm_channel = NULL;
 	}
@@ -26,6 +48,9 @@ static int create(struct our_control *control)
 
 static void destroy(struct our_control *control)
 {
+	if (our_private(control)->call.possible)
+		close(our_private(control)->call.epoll_fd);
+	our_private(control)->call.possible = false;
 	rdma_destroy_event_channel(control->cm_channel);
 	control->cm_channel = NULL;
 }
@@ -67,19 +92,23 @@ static int await_next_event(struct our_control *control, uint64_t until_ns)
 	struct pollfd fds[] = {
 		{ .fd = control->cm_channel->fd, .events = POLLIN },
 		{ .fd = our_wake_fd(control), .events = POLLIN },
+		{ .events = POLLIN },
 	};
 	int ret;
 
 	for (;;) {
 		ret = take_event(control);
+		if (ret == EAGAIN)
+			ret = our_take_call(control);
 		if (ret != EAGAIN)
 			return ret;
-		ret = our_poll(control->config, fds, 2, until_ns);
+		fds[2].fd = our_call_fd(control);
+		ret = our_poll(control->config, fds, 3, until_ns);
 		if (ret)
 			return ret;
 		if (fds[1].revents)
 			return EINTR;
-		if (!fds[0].revents && our_now_ns() >= until_ns)
+		if (!fds[0].revents && !fds[2].revents && our_now_ns() >= until_ns)
 			return ETIMEDOUT;
 	}
 }
@@ -107,6 +136,8 @@ static int await_end(struct our_control *control, uint64_t until_ns)
 
 static int fd(const struct our_control *control)
 {
+	if (our_private(control)->call.possible)
+		return our_private(control)->call.epoll_fd;
 	return control->cm_channel ? control->cm_channel->fd : -1;
 }
 

@@ -185,11 +185,18 @@ def test_a_client_in_a_loop(echo: Echo) -> None:
 
 @over()
 def test_ctrl_c_while_a_client_in_a_loop_connects(run: Run, link: Link) -> None:
-    """The client connects to an address that no host has. soft-iWARP is then inside of rdma_connect, for two minutes."""
+    """The client connects to an address that no host has. On soft-iWARP a thread of the library's is inside of rdma_connect."""
     before = kernel.connected("iWARP")  # this counts ids on any device: their state changes when the connect begins
     c = run("build/examples/loop_client", f"{link.address.rpartition('.')[0]}.99")
     until(lambda: kernel.connected("iWARP") > before, "its connect has begun")
     assert c.signal("INT").ends(0, within=8).said == []
+
+
+@over()
+def test_the_timer_of_a_client_in_a_loop_while_it_connects(run: Run, link: Link) -> None:
+    """Its connect does not wait, which took more than two minutes on soft-iWARP, nor does its close."""
+    c = run("build/examples/loop_client", f"{link.address.rpartition('.')[0]}.99").ends(1, within=40)
+    assert "the server does not answer" in c.err or "no answer, or no route there" in c.err
 
 
 @over("RoCE")

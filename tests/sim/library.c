@@ -26,6 +26,7 @@
 #define KILLED 24
 #define ALL    3 /* connections that are closed together */
 #define MANY   64
+#define CROWD  8
 #define DEPTH  16
 #define WAVE   24 /* messages, more than the library polls at once */
 
@@ -45,6 +46,7 @@ static struct our_config config = {
 static struct sockaddr_in address = { .sin_family = AF_INET };
 static struct our_control *listener, *client, *agent;
 static uint32_t size = SIZE, most = MOST;
+static bool stays; /* the agent, on its listener's channel */
 
 static void must(int ret, const char *what)
 {
@@ -58,8 +60,11 @@ static void must(int ret, const char *what)
 
 static void set_up(struct our_control *control)
 {
+	bool iwarp = control->verbs->device->transport_type == IBV_TRANSPORT_IWARP;
+	int access = IBV_ACCESS_LOCAL_WRITE | (iwarp ? IBV_ACCESS_REMOTE_WRITE : 0); /* to READ */
+
 	must(our_setup_qp(control, most, most), "our_setup_qp");
-	must(our_setup_buffers(control, most, size, IBV_ACCESS_LOCAL_WRITE), "our_setup_buffers");
+	must(our_setup_buffers(control, most, size, access), "our_setup_buffers");
 }
 
 /* With `device` NULL, the connection has a device of its own. */
@@ -97,13 +102,15 @@ static void connect_both(struct our_device *device)
 
 	must(pthread_create(&thread, NULL, be_client, NULL), "pthread_create");
 	must(our_get_request(listener, &agent), "our_get_request");
-	must(our_migrate_id(agent), "our_migrate_id");
+	if (!stays)
+		must(our_migrate_id(agent), "our_migrate_id");
 	if (device)
 		must(our_use_device(agent, device), "our_use_device");
 	set_up(agent);
 	for (i = 0; !device && i < most; i++)
 		must(our_post_recv(agent, i), "our_post_recv");
-	must(our_agent_connect(agent, NULL, 0), "our_agent_connect");
+	must(stays ? our_agent_accept(agent, NULL, 0) : our_agent_connect(agent, NULL, 0),
+	     "the accept");
 	pthread_join(thread, NULL);
 }
 
@@ -219,6 +226,200 @@ static int post_wrong_list(void)
 	take(client, 1);
 	take(agent, 1);
 	close_both();
+	return 0;
+}
+
+/* Each connection sends as much as it may before one completion is taken. */
+static int grow_cq(void)
+{
+	struct our_control *clients[CROWD], *agents[CROWD], *same;
+	struct our_completion completion;
+	struct our_device *device;
+	int i, n, n_cqs = 1;
+
+	must(our_create_device(&config, listener->verbs, &device), "our_create_device");
+	must(our_device_create_cq(device, 1), "our_device_create_cq");
+	for (i = 0; i < CROWD; i++) {
+		connect_both(device);
+		clients[i] = client;
+		agents[i] = agent;
+		n_cqs += i && agent->cq != agents[i - 1]->cq;
+		for (n = 0; n < MOST; n++)
+			must(our_post_recv(client, (uint32_t)n), "our_post_recv");
+	}
+	for (i = 0; i < CROWD; i++) {
+		while (our_room(agents[i]))
+			must(our_post_send(agents[i], 0, SIZE), "our_post_send");
+		take(clients[i], MOST);
+	}
+	for (n = 0; !our_device_take_completion(device, &same, &completion); n++)
+		continue;
+	printf("%s, %d completions, room: %u, of the client: %u, %u\n",
+	       n_cqs == 1 ? "one CQ" : "several CQs", n, our_room(agents[0]), our_room(clients[0]),
+	       our_receive_room(clients[0]));
+	our_close_all(clients, CROWD);
+	our_close_device(device);
+	return 0;
+}
+
+/* ---- Requests that fail ---- */
+
+static void open_for_reads(struct ibv_mr **mr)
+{
+	int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ;
+
+	connect_both(NULL);
+	must(our_setup_mr(agent, agent->memory.buffers[0].data, SIZE, access, mr), "our_setup_mr");
+}
+
+static void post_read(uint32_t index, const struct ibv_mr *mr, uint32_t rkey)
+{
+	must(our_post_read(client, index, SIZE, (uintptr_t)mr->addr, rkey), "our_post_read");
+}
+
+/* The second of three READs has a wrong key. */
+static int read_by_wrong_key(void)
+{
+	struct our_completion completion;
+	struct ibv_mr *mr;
+	int i, ret;
+
+	open_for_reads(&mr);
+	for (i = 0; i < 3; i++)
+		post_read((uint32_t)i, mr, mr->rkey ^ (i == 1 ? 0x5500 : 0));
+	for (i = 0; i < 3; i++) {
+		ret = our_await_completion(client, &completion);
+		printf("%d: %s, %s\n", (int)completion.wr_id, strerror(ret),
+		       completion.failure ? completion.failure : "done");
+	}
+	ret = our_await_completion(client, &completion);
+	printf("%s, %s\n", strerror(ret), completion.failure ? completion.failure : "none");
+	our_disconnect(agent);
+	our_unsetup_mr(&config, mr);
+	close_both();
+	return 0;
+}
+
+/* ---- Sends that do not complete ---- */
+
+static struct timespec begun;
+
+static void begin(void)
+{
+	clock_gettime(CLOCK_MONOTONIC, &begun);
+}
+
+/* Says what has ended something, and whether in the time in which stall_s ends it. */
+static void say_end(int ret)
+{
+	struct timespec now;
+	double s;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	s = (double)(now.tv_sec - begun.tv_sec) + (double)(now.tv_nsec - begun.tv_nsec) / 1e9;
+	printf("%s%s\n", strerror(ret), s >= 4 && s < 6.1 ? ", in time" : "");
+}
+
+/* Takes what comes, as a loop does, until the connection ends. With `device`, by its CQ. */
+static int take_until_end(struct our_device *device)
+{
+	struct our_completion completion;
+	struct our_control *same;
+	int ret = 0, due_ms;
+
+	while (!ret || ret == EAGAIN) {
+		ret = device ? our_device_take_completion(device, &same, &completion)
+			     : our_take_completion(agent, &completion);
+		if (ret != EAGAIN)
+			continue;
+		ret = our_look_after(agent, &due_ms);
+		poll(NULL, 0, ret ? 0 : due_ms);
+	}
+	return ret;
+}
+
+/* Takes no completion, for longer than a send may take. */
+static int take_nothing(void)
+{
+	int i, due_ms, ret = 0;
+
+	must(our_post_recv(client, 0), "our_post_recv");
+	must(our_post_send(agent, 0, SIZE), "our_post_send");
+	for (i = 0; i < 5 && !ret; i++) {
+		ret = our_look_after(agent, &due_ms);
+		poll(NULL, 0, due_ms);
+	}
+	return ret;
+}
+
+/* The client has no receive, and says that we are to try forever. */
+static int meet_no_receive(void)
+{
+	struct our_completion completion;
+	struct our_device *device;
+	int i;
+
+	config.stall_s = 4;
+	config.timeout_s = 60;
+	must(our_create_device(&config, listener->verbs, &device), "our_create_device");
+	must(our_device_create_cq(device, 4 * MOST), "our_device_create_cq");
+	for (i = 0; i < 3; i++) {
+		connect_both(i == 2 ? device : NULL);
+		printf("%s: ", i == 0 ? "wait" : i == 1 ? "loop" : "shared");
+		if (i)
+			printf("%s, ", strerror(take_nothing()));
+		begin();
+		must(our_post_send(agent, 0, SIZE), "our_post_send");
+		say_end(i == 0 ? our_await_completion(agent, &completion)
+			       : take_until_end(i == 1 ? NULL : device));
+		close_both();
+	}
+	our_close_device(device);
+	return 0;
+}
+
+/* Connects as a loop does that has no other descriptor, and no timer. */
+static int connect_in_loop(void)
+{
+	struct pollfd events = { .events = POLLIN };
+	struct our_control *same;
+	int ret;
+
+	must(our_create_control_struct(&config, OUR_CLIENT, &client), "our_create_control_struct");
+	must(our_create_id(client), "our_create_id");
+	events.fd = our_cm_fd(client);
+	begin();
+	ret = our_start_bind(client, (struct sockaddr *)&address);
+	while (!ret && !client->connected) {
+		ret = our_take_cm_event(client, &same);
+		if (ret == EAGAIN)
+			ret = poll(&events, 1, 4000) == 1 ? 0 : ETIMEDOUT;
+		else if (!ret && client->cm_event.type == RDMA_CM_EVENT_ROUTE_RESOLVED) {
+			set_up(client);
+			ret = our_start_connect(client, NULL, 0);
+		}
+	}
+	our_close(client);
+	say_end(ret);
+	return 0;
+}
+
+/* READs from store_server, whose host is silent from then on. */
+static int read_from_silent(void)
+{
+	struct our_completion completion;
+	uint32_t where[4];
+
+	config.stall_s = 4;
+	config.timeout_s = 60;
+	connect_client(NULL);
+	memcpy(where, client->cm_event.private_data, sizeof(where));
+	begin();
+	must(our_post_read(client, 0, SIZE, (uint64_t)ntohl(where[0]) << 32 | ntohl(where[1]),
+			   ntohl(where[2])),
+	     "our_post_read");
+	say_end(our_await_completion(client, &completion));
+	our_close(client);
 	return 0;
 }
 
@@ -403,6 +604,90 @@ static int bind_also_twice(void)
 }
 
 /* The test has the device removed at ibv_query_device. */
+/* ---- A listener that takes no more clients ---- */
+
+static size_t say_full(struct our_control *control, int error, uint8_t *data)
+{
+	(void)control;
+	data[0] = error == EBUSY ? 'b' : '?';
+	return 1;
+}
+
+static int connected; /* the result of try_to_connect; -1: there is none yet */
+
+static void *try_to_connect(void *unused)
+{
+	struct our_control *one;
+	int ret;
+
+	must(our_create_control_struct(&config, OUR_CLIENT, &one), "our_create_control_struct");
+	must(our_create_id(one), "our_create_id");
+	must(our_client_bind(one, (struct sockaddr *)&address), "our_client_bind");
+	must(our_setup_qp(one, most, most), "our_setup_qp");
+	ret = our_client_connect(one, NULL, 0);
+	printf("%s: %c\n", strerror(ret),
+	       one->cm_event.private_data[0] ? one->cm_event.private_data[0] : '-');
+	our_close(one);
+	__atomic_store_n(&connected, ret, __ATOMIC_RELEASE);
+	return unused;
+}
+
+/* Takes the events of the listener and its agent until one other client was refused. */
+static void refuse_one(void)
+{
+	struct pollfd events = { our_cm_fd(listener), POLLIN, 0 };
+	struct our_control *about;
+	pthread_t thread;
+
+	connected = -1;
+	must(pthread_create(&thread, NULL, try_to_connect, NULL), "pthread_create");
+	while (__atomic_load_n(&connected, __ATOMIC_ACQUIRE) < 0) {
+		if (our_take_cm_event(listener, &about) == EAGAIN)
+			poll(&events, 1, 100);
+		else if (about != agent || about->cm_event.type != RDMA_CM_EVENT_ESTABLISHED)
+			printf("event %s\n", rdma_event_str(about->cm_event.type));
+	}
+	pthread_join(thread, NULL);
+}
+
+static void await_end_of_client(void)
+{
+	struct pollfd events = { our_cm_fd(listener), POLLIN, 0 };
+	struct our_control *about;
+
+	while (our_take_cm_event(listener, &about) == EAGAIN)
+		poll(&events, 1, 5000);
+	printf("of the agent: %d, %s\n", about == agent, rdma_event_str(about->cm_event.type));
+}
+
+static void exchange(void)
+{
+	must(our_post_send(client, 0, SIZE), "our_post_send");
+	take(client, 1);
+	take(agent, 1);
+}
+
+static int take_no_more(void)
+{
+	struct our_control *first = listener;
+
+	config.refuse = say_full;
+	stays = true;
+	connect_both(NULL);
+	our_refuse_requests(listener, EBUSY);
+	refuse_one();
+	exchange();
+	our_stop_listening(listener);
+	refuse_one();
+	exchange();
+	our_start_disconnect(client);
+	await_end_of_client();
+	listen_for_it(); /* another listener, at the same address */
+	close_both();
+	our_close(first);
+	return 0;
+}
+
 static int get_after_removal(void)
 {
 	struct ibv_device_attr attr;
@@ -782,12 +1067,18 @@ static const struct {
 	{ "unsignaled", post_unsignaled },
 	{ "long-list", post_long_list },
 	{ "wrong-list", post_wrong_list },
+	{ "grow-cq", grow_cq },
+	{ "wrong-key", read_by_wrong_key },
+	{ "no-receive", meet_no_receive },
+	{ "read-from-silent", read_from_silent },
+	{ "connect-in-loop", connect_in_loop },
 	{ "by-verbs", post_by_verbs },
 	{ "resize-cq", resize_cq },
 	{ "own-pool", have_own_pool },
 	{ "take-after-end", take_after_end },
 	{ "accept-and-take", accept_and_take },
 	{ "bind-also-twice", bind_also_twice },
+	{ "take-no-more", take_no_more },
 	{ "get-after-removal", get_after_removal },
 	{ "reject-without-channel", reject_without_channel },
 	{ "own-receives", have_own_receives },
@@ -801,6 +1092,13 @@ static const struct {
 	{ "reconnect-by-loop", reconnect_by_loop },
 };
 
+/* Returns true if the question is asked as a client of another program, which listens. */
+static bool is_client_only(int (*run)(void))
+{
+	return run == be_killed || run == close_all || run == read_from_silent ||
+	       run == reconnect_shared || run == reconnect_by_loop || run == connect_in_loop;
+}
+
 int main(int argc, char **argv)
 {
 	int ret = 2;
@@ -812,8 +1110,7 @@ int main(int argc, char **argv)
 	for (i = 0; argc > 1 && i < sizeof(questions) / sizeof(questions[0]); i++) {
 		if (strcmp(questions[i].name, argv[1]))
 			continue;
-		if (questions[i].run != be_killed && questions[i].run != close_all &&
-		    questions[i].run != reconnect_shared && questions[i].run != reconnect_by_loop)
+		if (!is_client_only(questions[i].run))
 			listen_for_it();
 		ret = questions[i].run();
 		our_close(listener);

@@ -6,8 +6,8 @@ from __future__ import annotations
 import pytest
 from sim.simulation import ADDRESS, simulate
 
-# The first device grants more than it is asked for, but in CQs no more; the other one is soft-iWARP.
-DEVICES = ["roce,rounds_wr=1,max_qp=20", "iwarp,max_qp=20"]
+# The first device grants more than it is asked for, but in CQs no more; the second is soft-iWARP.
+DEVICES = ["roce,rounds_wr=1,max_qp=20", "iwarp,max_qp=20", "adapter,max_qp=20"]
 SRQ_SERVER = f"build/examples/srq_server {ADDRESS}".split()
 FULL, WRONG = "Cannot allocate memory", "Invalid argument"
 SAID = {
@@ -21,6 +21,7 @@ SAID = {
     "take-after-end": ["then: Connection reset by peer"],
     "accept-and-take": ["connected: 1, accepted: 1"],
     "bind-also-twice": ["also: Address already in use"] * 2,
+    "take-no-more": ["Permission denied: b", "Connection refused: -", "of the agent: 1, RDMA_CM_EVENT_DISCONNECTED"],
     "get-after-removal": ["No such device, agent: 0"] * 2,
     "reject-without-channel": ["client: refused"],
     "own-receives": [],
@@ -42,6 +43,51 @@ def test_what_the_library_does(question: str, device: str) -> None:
     run = simulate([["build/tests/sim/library", question]], "--device", device, *fault)
     said = run.out.splitlines()
     assert (sorted(said) if question in UNORDERED else said) == SAID[question] and not run.exit and run.left == "nothing", run.why()
+
+
+@pytest.mark.parametrize("device", ["roce", "iwarp", "adapter"])
+def test_a_request_that_fails_is_named(device: str) -> None:
+    """Soft-iWARP says of no request why it has failed."""
+    flushed = "Connection reset by peer, Work Request Flushed Error"
+    wrong, end = (flushed, "Connection reset by peer") if device == "iwarp" else ("Software caused connection abort, remote access error", "Connection timed out")
+    run = simulate([["build/tests/sim/library", "wrong-key"]], "--device", device)
+    assert run.out.splitlines() == ["0: Success, done", f"1: {wrong}", f"2: {flushed}", f"{end}, none"] and not run.exit and run.left == "nothing", run.why()
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_a_shared_cq_grows_with_its_connections(device: str) -> None:
+    """It was asked for a single place. Soft-iWARP cannot resize a CQ."""
+    run = simulate([["build/tests/sim/library", "grow-cq"]], "--device", device)
+    number = "several CQs" if "iwarp" in device else "one CQ"
+    assert run.out == f"{number}, 40 completions, room: 5, of the client: 5, 5\n" and not run.exit and run.left == "nothing", run.why()
+
+
+ENDED = "Software caused connection abort, in time"
+
+
+@pytest.mark.parametrize("device", ["roce", "adapter"])
+def test_a_send_that_meets_no_receive_ends_in_time(device: str) -> None:
+    """One that has completed is none, even if the program takes no completion. On iWARP it ends the connection at once."""
+    run = simulate([["build/tests/sim/library", "no-receive"]], "--device", device)
+    assert run.out.splitlines() == [f"wait: {ENDED}", *(f"{how}: Success, {ENDED}" for how in ("loop", "shared"))], run.why()
+    assert run.err.count("a send has not completed for 4 s") == 3 and not run.exit and run.left == "nothing", run.why()
+
+
+@pytest.mark.parametrize("device", ["roce", "iwarp"])
+def test_a_read_without_an_answer_ends_in_time(device: str) -> None:
+    """An adapter gives it up earlier by itself."""
+    programs = [["build/examples/store_server", ADDRESS], ["build/tests/sim/library", "read-from-silent"]]
+    run = simulate(programs, "--device", device, "--fail", "1:ibv_post_send:1:SILENCE")
+    assert run.out == f"{ENDED}\n" and "a send has not completed for 4 s" in run.err and run.left == "nothing", run.why()
+
+
+@pytest.mark.parametrize("device", ["roce", "iwarp", "adapter"])
+@pytest.mark.parametrize("server, said", [("build/examples/epoll_server", "Success\n"), ("", "Connection refused\n")], ids=["served", "refused"])
+def test_a_loop_learns_how_its_connect_ends(server: str, said: str, device: str) -> None:
+    """By no other descriptor than that of CM events: without an event, its poll ends by a time-out. On iWARP a thread connects."""
+    asks = ["build/tests/sim/library", "connect-in-loop"]
+    run = simulate([[server, ADDRESS], asks] if server else [asks], "--device", device)
+    assert run.out.startswith(said) and not run.exit and run.left == "nothing", run.why()
 
 
 @pytest.mark.parametrize("device", ["roce", "roce-6.12", "iwarp"])

@@ -37,6 +37,7 @@ static void connect_to_device(struct our_private *one, struct ibv_qp *qp, uint32
 		.verbs = unit_verbs(),
 		.qp = qp,
 		.srq = &srq,
+		.cq = &cq,
 	};
 	our_add_to_device(&one->head);
 }
@@ -54,10 +55,11 @@ static void start(bool shares_cq)
 	if (shares_cq) {
 		static struct ibv_wc backlog[RECEIVES + 2 * OUR_POLL_BATCH];
 
-		device->cq = &cq;
+		device->cq = shared.cqs[0].cq = &cq;
+		shared.n_cqs = 1;
 		shared.backlog = backlog;
 		shared.backlog_size = RECEIVES + 2 * OUR_POLL_BATCH;
-		shared.armed = true;
+		shared.cqs[0].armed = true;
 	}
 	connect_to_device(&ending, &qps[0], ENDS);
 	connect_to_device(&other, &qps[1], GOES_ON);
@@ -109,7 +111,7 @@ UNIT_TEST(completions_of_others_are_handed_out_later_and_in_order)
 	unit_n_found = UNIT_LENGTH(found);
 	our_give_back_receives(&ending.head);
 	our_remove_from_device(&ending.head);
-	shared.armed = false; /* the event for these has been read */
+	shared.cqs[0].armed = false; /* the event for these has been read */
 	for (i = 1; i < OUR_POLL_BATCH + 3; i += 2) {
 		ck_assert_int_eq(our_device_take_completion(device, &control, &completion), 0);
 		ck_assert_ptr_eq(control, &other.head);
@@ -135,7 +137,7 @@ UNIT_TEST(the_backlog_keeps_its_order_however_often_it_is_filled)
 		unit_found = found;
 		unit_n_found = OUR_POLL_BATCH;
 		our_give_back_receives(&ending.head);
-		shared.armed = false;
+		shared.cqs[0].armed = false;
 		for (i = 0; i < OUR_POLL_BATCH; i++, n++) {
 			ck_assert_int_eq(our_device_take_completion(device, &control, &completion),
 					 0);
@@ -167,7 +169,7 @@ UNIT_TEST(a_keepalive_is_found_among_the_completions_of_all)
 	ck_assert_uint_eq(wc.qp_num, ENDS);
 	ck_assert_int_eq(our_device_take_keepalive(&ending.head, &wc), EAGAIN);
 	ck_assert_int_eq(our_device_take_keepalive(&other.head, &wc), 0);
-	shared.armed = false; /* the event for these has been read */
+	shared.cqs[0].armed = false; /* the event for these has been read */
 	for (i = 0; i < 3; i++) {
 		ck_assert_int_eq(our_device_take_completion(device, &control, &completion), 0);
 		ck_assert_ptr_eq(control, &other.head);
