@@ -123,8 +123,9 @@ void our_leave_async(struct our_async *async)
 }
 
 /*
- * librdmacm closes it only when it compares its list with the devices that are left. Until then drivers without
- * hot removal, such as soft-RoCE and soft-iWARP, keep the device, and none of its name can be added.
+ * librdmacm closes the device only when it compares its list with the devices that are left. Until
+ * then drivers without hot removal, such as soft-RoCE and soft-iWARP, keep the device, and none of its
+ * name can be added.
  */
 void our_let_go_of(const struct ibv_context *verbs)
 {

@@ -73,7 +73,7 @@ class Pair:
     role: str
     program: tuple[str, ...] = ()  # the student's, and how it is started
     effort: Effort = WHOLE
-    numbers: tuple[int, ...] = ()  # what else its tests were told, as in flaps:SEED:TAG
+    numbers: tuple[int, ...] = ()  # the other words of its tests, as in flaps:SEED:TAG
 
     @property
     def side(self) -> int:

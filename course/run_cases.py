@@ -227,7 +227,7 @@ class Case:
         elif action == "restart":
             self.restarts += 1
             self.sides[name].end(Limit(0), "was killed")
-            self.sides[name] = Side(self.what[name], f"{self.port}-{name}-{self.restarts}", self.user)
+            self.sides[name] = Side(self.what[name], f"{self.port}-{name}-{self.restarts}", self.user, self.trace)
         elif action == "seen":
             self.await_seen(name, *words)
         elif action == "meter":

@@ -22,7 +22,7 @@ struct request {
 };
 
 static unsigned int name, offset;
-static uint64_t asked; /* how many messages were asked for, each at least once */
+static uint64_t asked; /* messages that were asked for, each at least once */
 static uint8_t hidden[sizeof(struct request)]; /* the pattern in whose place the request is */
 
 void __real_our_setup_user_data(struct our_control *control, uint32_t index, uint64_t message);

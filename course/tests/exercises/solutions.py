@@ -48,8 +48,8 @@ int our_ping_agent(struct our_control *agent)
 {
 """
 
-# What the server of "exactly-once" knows, in memory that several processes map one after the other. Students must not do this: a kill
-# between two stores leaves one without the other. The simulation kills at calls alone, so here it is right.
+# The server of "exactly-once" keeps what it knows in memory that several processes map one after the other. Students must not do
+# this: a kill between two stores leaves one without the other. The simulation kills at calls alone, so here it is right.
 KNOWN = """#include <poll.h>
 #include <stdlib.h>
 #include <sys/mman.h>

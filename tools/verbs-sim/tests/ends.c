@@ -337,7 +337,7 @@ static int have_two_pools(void)
 {
 	struct ibv_srq_init_attr pool = { .attr = { 7, 1, 0 } };
 	struct ibv_qp_init_attr attr = { .cap = { 1, 0, 1, 0, 0 }, .qp_type = IBV_QPT_RC };
-	struct ibv_srq *pools[2];
+	struct ibv_srq *pools[2] = { NULL };
 	int i;
 
 	connect_both();
