@@ -142,6 +142,8 @@ struct our_shared_device {
 	uint32_t depth;         /* places that the program has asked for in each CQ */
 	struct our_shared_cq cqs[OUR_MOST_CQS];
 	unsigned int n_cqs, turn; /* the CQ to poll first */
+	/* Makes room for more. A program that shares no CQ is not linked with what it calls. */
+	int (*grow_cqs)(struct our_device *device, uint32_t places);
 	struct our_batch batch;
 	struct ibv_wc *backlog; /* polled out of turn, when a connection ended */
 	uint32_t backlog_first, backlog_n, backlog_size;

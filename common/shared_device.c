@@ -301,6 +301,25 @@ static int add_cq(struct our_device *device, uint32_t depth)
 	return ret;
 }
 
+/* Makes room for `places` more in the last CQ, or in another one. */
+static int grow_cqs(struct our_device *device, uint32_t places)
+{
+	struct our_shared_cq *one = &our_shared(device)->cqs[our_shared(device)->n_cqs - 1];
+	uint64_t twice = 2ull * (uint32_t)one->cq->cqe, least = one->taken + (uint64_t)places;
+	int ret = EINVAL;
+
+	if (least < twice && twice <= INT_MAX)
+		ret = OUR_CALL(ibv_resize_cq(one->cq, (int)twice));
+	if (ret && least <= INT_MAX)
+		ret = OUR_CALL(ibv_resize_cq(one->cq, (int)least));
+	if (!ret)
+		return grow_backlog(device);
+	if (ret != EOPNOTSUPP && ret != ENOSYS)
+		return our_report_no_shared_queue(device, "ibv_resize_cq", ret, (uint32_t)least);
+	least = our_shared(device)->depth + (uint64_t)places;
+	return add_cq(device, (uint32_t)(least < twice ? twice : least));
+}
+
 int our_device_create_cq(struct our_device *device, uint32_t depth)
 {
 	int ret;
@@ -311,6 +330,7 @@ int our_device_create_cq(struct our_device *device, uint32_t depth)
 	if (ret)
 		return ret;
 	our_shared(device)->depth = depth;
+	our_shared(device)->grow_cqs = grow_cqs;
 	ret = add_cq(device, depth);
 	if (ret)
 		destroy_cqs(device);
@@ -332,25 +352,6 @@ static bool has_places(const struct our_shared_cq *one, uint32_t places)
 	return one->taken + (uint64_t)places <= (uint32_t)one->cq->cqe;
 }
 
-/* Makes room for `places` more in the last CQ, or in another one. */
-static int grow_cqs(struct our_device *device, uint32_t places)
-{
-	struct our_shared_cq *one = &our_shared(device)->cqs[our_shared(device)->n_cqs - 1];
-	uint64_t twice = 2ull * (uint32_t)one->cq->cqe, least = one->taken + (uint64_t)places;
-	int ret = EINVAL;
-
-	if (least < twice && twice <= INT_MAX)
-		ret = OUR_CALL(ibv_resize_cq(one->cq, (int)twice));
-	if (ret && least <= INT_MAX)
-		ret = OUR_CALL(ibv_resize_cq(one->cq, (int)least));
-	if (!ret)
-		return grow_backlog(device);
-	if (ret != EOPNOTSUPP && ret != ENOSYS)
-		return our_report_no_shared_queue(device, "ibv_resize_cq", ret, (uint32_t)least);
-	least = our_shared(device)->depth + (uint64_t)places;
-	return add_cq(device, (uint32_t)(least < twice ? twice : least));
-}
-
 int our_device_enter_cq(struct our_control *control)
 {
 	struct our_shared_device *shared = our_shared(control->device);
@@ -361,7 +362,7 @@ int our_device_enter_cq(struct our_control *control)
 
 	while (i < shared->n_cqs && !has_places(&shared->cqs[i], places))
 		i++;
-	ret = i == shared->n_cqs ? grow_cqs(control->device, places) : 0;
+	ret = i == shared->n_cqs ? shared->grow_cqs(control->device, places) : 0;
 	if (ret)
 		return ret;
 	one = &shared->cqs[i < shared->n_cqs ? i : shared->n_cqs - 1];

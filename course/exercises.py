@@ -200,7 +200,7 @@ EXERCISES = {
             "recover",
             "ping-reconnect-2",
             "beyond/ping-reconnect-2/client.c",
-            ("own_name",),
+            ("own_name", "is_refused_for_now"),
             ("post_and_connect", "exchange_until_end"),
             {"exchange_until_end": "post_and_connect(client) ?: exchange_messages(client)"},
             replaced=(("exchange_messages", "if (ret) run->under_way = false;", ""),),

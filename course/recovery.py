@@ -35,7 +35,7 @@ WAIT_S = 10
 GONE_MS = 1000 * (5 + WAIT_S + 40)  # --timeout, -w, and an attempt to connect
 SERVERS = 5  # one after the other
 EACH = 3  # the server is killed at each third call; the seed says at which
-FEW_FLAPS = 1  # of those with one fault, in the grader's machine
+FEW_FLAPS = 1  # runs with one fault, in the grader's machine
 HANGS = 120  # verbs-sim's status
 MOST_CALLS = 60_000  # for each flap: a client may poll for 5 s
 SOME_CALLS = 20_000  # with SHORT: one that tries again without a pause makes more
@@ -47,7 +47,7 @@ DEVICES: tuple[list[str], ...] = ([], ["--iwarp"], ["--device", "adapter"])
 
 
 def lost_or_doubled(journals: dict[str, list[int]], count: int, tag: int) -> str:
-    """What is wrong with the journals that the client has made the server write: numbers of messages, for each name of a client."""
+    """Says what is wrong with the journals that the client has made the server write: numbers of messages, for each name of a client."""
     done = [number for numbers in journals.values() for number in numbers]
     if len(journals) > 1:
         return f"it came under {len(journals)} names, one after the other, so that nobody can tell what was done"

@@ -26,7 +26,7 @@ WINDOW = 6  # at least one of so many successive grams is kept, so an equal run 
 LEAST_PERCENT = 60
 FEWEST = 5  # kept grams of a file: a shorter solution leaves no choice, and is compared with nothing
 OURS = "the project's own solution"
-ALSO = {"recover": ("common/reconnect.c",)}  # what else of the project may have been copied
+ALSO = {"recover": ("common/reconnect.c",)}  # other files of the project that may have been copied
 TOKEN = re.compile(
     r"""(?P<skip>\s+|//[^\n]*|/\*.*?\*/|^[ \t]*\#(?:[^\n\\]|\\.)*)|(?P<text>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')|"""
     r"(?P<number>\d[\w.]*)|(?P<name>[A-Za-z_]\w*)|(?P<sign>->|\+\+|--|<<=?|>>=?|&&|\|\||[-+*/%&|^=!<>]=|.)",

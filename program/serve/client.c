@@ -32,14 +32,7 @@ static int run_with_any(struct our_control *client, bool quietly)
 	return ret;
 }
 
-/* The server, its host, or the link between may come up later. */
-static bool may_come_up(const struct our_control *client, int error)
-{
-	return !client->accepted && (error == ECONNREFUSED || error == ENETUNREACH ||
-				     error == EHOSTUNREACH || error == ETIMEDOUT);
-}
-
-/* Runs the client. With -w, tries again until the server is up or the time is over. */
+/* Runs the client. With -w, tries again until server and link are up or the time is over. */
 int our_run_client(struct our_control *client)
 {
 	const struct timespec pause = { .tv_nsec = 100000000 };
@@ -48,7 +41,7 @@ int our_run_client(struct our_control *client)
 
 	while (our_now_ns() < deadline) {
 		ret = run_with_any(client, true);
-		if (!may_come_up(client, ret))
+		if (ret != ECONNREFUSED && ret != ENETUNREACH)
 			return ret;
 		nanosleep(&pause, NULL);
 		if (our_stop_requested(client->stop))

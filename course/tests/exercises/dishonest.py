@@ -93,7 +93,7 @@ SOLUTIONS = [
     Solution("credits", "knows the case by its count", forged(BELIEVES, "attacks/know"), 40, 70, "expected: exit status 1"),
     Solution("verify", "says all that could be wrong", forged(same, "attacks/say"), 0, 40, "once"),
     Solution("ping-sr-2e", "the starting tree, forged", forged(begins("ping-sr-2e")), 0, 10, "counts only together"),
-    Solution("retry", "after any error", swap("if (ret != ECONNREFUSED)", "if (!ret || ret == EINTR)"), 40, 70, "rdma_connect", lazy=True),
+    Solution("retry", "after any error", swap("if (ret != ECONNREFUSED && ret != ENETUNREACH)", "if (!ret || ret == EINTR)"), 40, 70, "rdma_connect", lazy=True),
     Solution("srq", "armed once", swap(ARM, "	static int times;\n" + ARM.replace("=", "= times++ ? 0 :", 1)), 40, 70, "armed", lazy=True),
     Solution("srq", "armed ten times at once", swap(ARM, TEN_TIMES), 40, 70, "it was reached", lazy=True),
     Solution("statistics", "keeps all values", lambda _: (Path(__file__).parent / "attacks/keep.c").read_text(), 10, 40, "percentile"),

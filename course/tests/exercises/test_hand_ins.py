@@ -75,7 +75,7 @@ CLASSES: dict[str, tuple[Entries, set[str], dict[str, str]]] = {
     "no zip": ({"eve.zip": b"PK\3\4 and no more", "fay.7z": b"7z"}, set(), {"eve.zip": "not a zip", "fay.7z": "no zip"}),
     "half of a zip": ({"eve.zip": zipped(TREE)[:-40]}, set(), {"eve.zip": "zip"}),
     "a hundred exercises": ({name: data for n in range(100) for name, data in below(f"eve/{n:02}").items()} | below("ada"),
-                            {f"eve/{n:02}" for n in range(hand_ins.MOST)} | {"ada"}, {"eve/...": "72 hand-ins more"}),
+                            {f"eve/{n:02}" for n in range(hand_ins.MOST)} | {"ada"}, {"eve/...": f"{100 - hand_ins.MOST} hand-ins more"}),
 }  # fmt: skip
 
 
