@@ -7,7 +7,9 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -18,7 +20,7 @@
 struct order {
 	struct our_control *control;
 	int (*make)(struct our_control *control, void *argument);
-	void *argument;
+	_Alignas(max_align_t) unsigned char argument[];
 };
 
 /*
@@ -32,7 +34,6 @@ static void *make_call(void *given)
 	struct our_call *call = &our_private(control)->call;
 
 	call->error = order->make(control, order->argument);
-	free(order->argument);
 	free(order);
 	eventfd_write(call->fd, 1);
 	if (atomic_exchange(&call->state, OUR_CALL_RETURNED) == OUR_CALL_ABANDONED)
@@ -40,17 +41,24 @@ static void *make_call(void *given)
 	return NULL;
 }
 
-/* Starts a thread that nobody joins, and that takes no signal of the program's. */
+/*
+ * Starts a thread that nobody joins, and that takes no signal of the program's. The signals of a fault
+ * are not blocked: what they would do then is undefined.
+ */
 static int start_thread(struct order *order)
 {
+	static const int of_faults[] = { SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP };
 	pthread_attr_t attr;
 	sigset_t all, before;
 	pthread_t thread;
+	unsigned int i;
 	int ret = pthread_attr_init(&attr);
 
 	if (ret)
 		return ret;
 	sigfillset(&all);
+	for (i = 0; i < sizeof(of_faults) / sizeof(of_faults[0]); i++)
+		sigdelset(&all, of_faults[i]);
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	ret = pthread_create(&thread, &attr, make_call, order);
@@ -70,16 +78,19 @@ static int watch(struct our_call *call)
 }
 
 int our_start_call(struct our_control *control,
-		   int (*make)(struct our_control *control, void *argument), void *argument)
+		   int (*make)(struct our_control *control, void *argument), const void *argument,
+		   size_t size)
 {
 	struct our_call *call = &our_private(control)->call;
-	struct order *order = malloc(sizeof(*order));
+	struct order *order = malloc(sizeof(*order) + size);
 	int ret;
 
 	call->fd = -1;
 	ret = order ? watch(call) : ENOMEM;
 	if (!ret) {
-		*order = (struct order){ control, make, argument };
+		order->control = control;
+		order->make = make;
+		memcpy(order->argument, argument, size);
 		atomic_store(&call->state, OUR_CALL_UNDER_WAY);
 		ret = start_thread(order);
 	}
@@ -88,9 +99,8 @@ int our_start_call(struct our_control *control,
 	atomic_store(&call->state, OUR_NO_CALL);
 	if (call->fd >= 0)
 		close(call->fd);
-	free(argument);
 	free(order);
-	return ret == EAGAIN ? ENOMEM : ret; /* pthread_create: too many threads */
+	return ret;
 }
 
 bool our_call_is_under_way(const struct our_control *control)

@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <netinet/in.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/private.h"
@@ -372,30 +371,31 @@ struct attempt {
 	uint8_t private_data[OUR_MOST_TO_CONNECT];
 };
 
-static int connect_in_thread(struct our_control *control, void *attempt)
+static int connect_now(struct our_control *control, void *given)
 {
-	return OUR_CALL(rdma_connect(control->cm_id, &((struct attempt *)attempt)->param));
+	struct attempt *attempt = given;
+
+	attempt->param.private_data = attempt->private_data;
+	return OUR_CALL(rdma_connect(control->cm_id, &attempt->param));
 }
 
-/* On soft-iWARP rdma_connect waits for TCP, and no driver says whether it does. */
+/*
+ * On soft-iWARP rdma_connect waits for TCP, and no driver says whether it does. Without a thread for it,
+ * the program waits.
+ */
 static int start_connect(struct our_control *control, const void *private_data, size_t length)
 {
-	struct attempt *attempt = calloc(1, sizeof(*attempt));
-	int ret;
+	struct attempt attempt = { .param.private_data_len = 0 };
 
-	if (!attempt)
-		return ENOMEM;
-	our_setup_conn_params(control, &attempt->param);
+	our_setup_conn_params(control, &attempt.param);
 	if (length)
-		memcpy(attempt->private_data, private_data, length);
-	attempt->param.private_data = attempt->private_data;
-	attempt->param.private_data_len = (uint8_t)length;
+		memcpy(attempt.private_data, private_data, length);
+	attempt.param.private_data_len = (uint8_t)length;
 	our_start_cm_call(control);
-	if (our_is_iwarp(control) && our_private(control)->call.possible)
-		return our_start_call(control, connect_in_thread, attempt);
-	ret = connect_in_thread(control, attempt);
-	free(attempt);
-	return ret;
+	if (our_is_iwarp(control) && our_private(control)->call.possible &&
+	    !our_start_call(control, connect_now, &attempt, sizeof(attempt)))
+		return 0;
+	return connect_now(control, &attempt);
 }
 
 int our_report_no_connection(const struct our_control *control, int error)

@@ -56,12 +56,13 @@ bool our_fits_in_memory(uint64_t n, uint64_t size, size_t *length);
 /* ---- call.c ---- */
 
 /*
- * Has a thread call make(control, argument), which returns an errno value. `argument` is freed then, or
- * if there is no thread. Returns 0, and our_take_call has the result; or an errno value, not reported. Only
- * if call.possible. Until then the thread uses id and QP.
+ * Has a thread call make(control, argument), which returns an errno value; `argument` is a copy, of
+ * `size` bytes. Returns 0, and our_take_call has the result; or an errno value, not reported, if there
+ * is no thread. Only if call.possible. Until then the thread uses id and QP.
  */
 int our_start_call(struct our_control *control,
-		   int (*make)(struct our_control *control, void *argument), void *argument);
+		   int (*make)(struct our_control *control, void *argument), const void *argument,
+		   size_t size);
 bool our_call_is_under_way(const struct our_control *control);
 
 /* Waits until no call is under way, and forgets its result. */

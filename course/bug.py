@@ -162,7 +162,7 @@ def check(bug: Bug, tree: Path) -> str:
     """Returns an empty string if the fault is repaired, else the reason why it is not."""
     for sanitizer in dict.fromkeys((bug.sanitizer, "asan")):
         try:
-            why = make_sim.check(tree, bug.stage, bug.role, over_sim.TESTS, sanitizer)[1]
+            why = make_sim.check(tree, bug.stage, bug.role, over_sim.OF_EVERY_STAGE, sanitizer)[1]
         except make_sim.DoesNotBuild as reason:
             return f"{UNBUILT}{reason}"
         if why:
