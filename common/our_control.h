@@ -425,8 +425,9 @@ int our_client_bind(struct our_control *client, struct sockaddr *server);
  * RDMA_CM_EVENT_ESTABLISHED: the connection stands. A silent server takes a minute and more: have a
  * timer of your own. On iWARP, where rdma_connect may wait for TCP, a thread of the library's own makes
  * that call, without the program's signals, and our_cm_fd tells of its end; if there is no memory for a
- * thread, the call is made at once. our_close does not wait for the thread, which then closes the
- * client later, except with a shared device; our_disconnect and our_reconnect wait for it.
+ * thread, the call is made at once. our_close waits for the thread for 10 ms at most, and then the
+ * thread closes the client later, except with a shared device; our_disconnect and our_reconnect wait
+ * for its end.
  * RETURN VALUE: 0 or an errno value: close the client.
  * ERRORS: EINVAL: this way to wait needs calls that block; else as our_client_bind and
  * our_client_connect; errors of later steps come from our_take_cm_event.
