@@ -47,6 +47,7 @@ class Job:
     reason: str = ""  # a word of some reason
     seed: int = SEED
     student: str = ""  # the student whose variant is due
+    forbids: bool = False  # it is graded with the check on what the file must not name: see solutions.py
 
 
 def graded(exercise: Exercise, source: str, seed: int = SEED, student: str = "") -> list[grade.Mark]:
@@ -88,16 +89,18 @@ def jobs_of(exercise: Exercise) -> Iterator[Job]:
         if one.exercise == exercise.name:
             most = min(one.most, MOST_LAZY) if one.lazy else one.most
             seed = OTHER_SEED if one.name == "right" else SEED
-            yield Job(exercise, one.name, one.edit(right), one.least, most, one.reason, seed, one.student)
+            yield Job(exercise, one.name, one.edit(right), one.least, most, one.reason, seed, one.student, one.forbids)
 
 
 JOBS = [job for exercise in EXERCISES.values() for job in jobs_of(exercise)]
 
 
 @pytest.mark.parametrize("job", JOBS, ids=lambda job: f"{job.exercise.name}, {job.name}")
-def test_a_solution(job: Job) -> None:
+def test_a_solution(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
     """A solution gets the points that it deserves, for a reason that its author is told; and it leaves the grader alone."""
     before = JUDGES.read_bytes()
+    if job.exercise.forbidden and not job.forbids:
+        monkeypatch.setattr(grade, "FORBIDDEN", "true")
     marks = graded(job.exercise, job.source, job.seed, job.student)
     points, reasons = sum(mark.points for mark in marks), "; ".join(mark.reason for mark in marks if mark.reason)
     assert job.least <= points <= job.most, reasons
