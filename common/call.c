@@ -16,7 +16,7 @@
 
 #include "common/private.h"
 
-/* A call that does not wait for the peer takes less, and then a program that ends leaves nothing behind. */
+/* A call that waits for no peer takes less; so a program that ends at once leaves nothing behind. */
 #define ABOUT_TO_RETURN_MS 10
 
 /* The thread is given one, and frees it. */

@@ -60,8 +60,7 @@ struct our_posted {
 	uint32_t most_recvs, recvs;
 	bool counts_recvs;
 	uint64_t posted; /* sends so far */
-	uint64_t
-		due[2]; /* sends that had to complete, at the look before the last one, and there */
+	uint64_t due[2]; /* sends that had to complete at the last look but one, and at the last */
 };
 
 /* A call that a thread of the library's own makes: see our_start_call. */
