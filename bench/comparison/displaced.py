@@ -15,7 +15,7 @@ from .clauses import Measure
 from .plan import EVERY, MT, Point
 from .statistics import Estimate, estimate, kept, plain, preempted, ratio, series, verdict
 from .store import Results
-from .words import FEW, Figure, best, two
+from .words import CANNOT, FEW, Figure, best, two
 
 LOST, LATE, POLL, SLEEP = plain("lost_cpus"), plain("p99_us"), "ways poll", "ways channel"
 AMOUNTS = {0.0: "no", 0.5: "half the", 1.0: "all", 2.0: "twice the"}  # workers: as many as CPUs, if all
@@ -35,6 +35,18 @@ COLUMNS: list[tuple[str, float, Measure, str]] = [
 def where(load: int) -> str:
     """Says at which load."""
     return f"at {load:,} messages a second" if load else "flat out"
+
+
+def taken(lost: Figure) -> str:
+    """Says what a way takes from the others."""
+    return "takes what this run cannot tell from them" if lost.text == CANNOT else f"takes {lost.text} CPUs from them"
+
+
+def late_by(late: Figure | None) -> str:
+    """Says how late a way answers; without a figure it did not keep the rate that was offered."""
+    if not late:
+        return "does not keep that rate"
+    return "its p99 cannot be told" if late.text == CANNOT else f"its p99 is {late.text}"
 
 
 class Displaced:
@@ -78,8 +90,7 @@ class Displaced:
         (polls, *mine), (sleeps, *other) = self.pair(load, POLL), self.pair(load, SLEEP)
         if not mine[0] or not other[0] or min(one.one.rounds for one in (mine[0], other[0])) < FEW:
             return f"{where(load).capitalize()}, this run cannot tell what waiting costs the others."
-        told = [f"takes {lost.text} CPUs from them" + (f", and its p99 is {late.text}" if late else ", and does not keep that rate")
-                for lost, late in (mine, other) if lost]  # fmt: skip
+        told = [f"{taken(lost)}, and {late_by(late)}" for lost, late in (mine, other) if lost]
         words = verdict(self.beside(sleeps, polls, LOST)), verdict(self.beside(sleeps, polls, LATE)) if mine[1] and other[1] else ""
         words = (words[0], "less" if other[1] and not mine[1] else "more" if mine[1] and not other[1] else words[1])
         rest = [f"{' or '.join(names)} {does}" for n, does in ((1, "takes the least from them"), (2, "answers soonest (p99)")) if (names := self.least(load, n))]
@@ -117,8 +128,10 @@ class Displaced:
         """Returns the screen of four connections, each with a thread that polls, or all with one."""
         points = [Point(way, workers=1.0) for way in MT]
         words = [verdict(self.beside(points[1], points[0], measure)) for measure in (LOST, plain("rate"))]
-        told = [f"{word} {what}" for word, what in zip(words, ("of the others' work", "messages a second")) if word in ("less", "more")]
-        title = f"One thread that polls for four connections: {', '.join(told)}, than four." if told else "This run cannot tell whether one thread for all helps."
+        told = [said[word] for word, said in zip(words, (
+            {"less": "takes less from the others", "more": "takes more from the others"},
+            {"less": "carries fewer messages a second", "more": "carries more messages a second"})) if word in said]  # fmt: skip
+        title = f"One thread that polls for four connections {' and '.join(told)} than four threads." if told else "This run cannot tell whether one thread for all helps."
         answer = Answer("Four connections of ping-mt-4, flat out, with a worker on each CPU", title, self.screens.notes(), what="threads")
         answer.columns = ["CPUs lost", "messages/s"]
         answer.rows = [(point.way, [self.cell(point, measure, "") for measure in (LOST, plain("rate"))]) for point in points]
