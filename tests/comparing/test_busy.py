@@ -95,7 +95,7 @@ def made(noise: tuple[float, ...], polls_late: float = 4000, rate: float = 1000,
      " Channel takes the least from them; channel answers soonest (p99)."),
     (made(NOISE, polls_late=50), "so poll only if it may cost the others that. Channel takes the least from them; poll answers soonest"),
     (made(NOISE, rate=200), "takes 0.90 CPUs from them, and does not keep that rate; asleep it takes 0.30"),
-    (made(WILD), "this run cannot tell which is better."),
+    (made(WILD), "asleep it takes what this run cannot tell from them, and its p99 cannot be told; this run cannot tell which is better."),
     (made(NOISE, rounds=2), "At 1,000 messages a second, this run cannot tell what waiting costs the others."),
 ])  # fmt: skip
 def test_what_is_said(results: store.Results, said: str) -> None:
@@ -120,6 +120,15 @@ def test_what_helps_is_tested() -> None:
     answer = displaced.screens(made(NOISE), "RoCE")[1]
     assert "poll at 1,000 messages a second: fifo (to 0.25 of it)" in answer.title and "batch" not in answer.title
     assert [name for name, _ in answer.rows][:2] == ["nothing", "nice (needs CAP_SYS_NICE)"]
+
+
+def test_one_thread_for_all_is_compared() -> None:
+    results = made(NOISE)
+    for number in range(1, 6):
+        results.samples += [store.Sample("RoCE", Point(way, workers=1.0), number, {"rate": rate * NOISE[number % len(NOISE)], "lost_cpus": 1.5})
+                            for way, rate in zip(MT, (16000, 8000))]  # fmt: skip
+    title = displaced.screens(results, "RoCE")[-1].title
+    assert title == "One thread that polls for four connections carries fewer messages a second than four threads."
 
 
 def test_the_groups() -> None:
