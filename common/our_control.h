@@ -525,7 +525,8 @@ void our_unsetup_buffers(struct our_control *control);
 /*
  * our_open_buffer - let the peer READ or WRITE one buffer
  * Registers buffer `index` once more, as an MR of its own with the rights `access`, such as
- * IBV_ACCESS_REMOTE_WRITE: tell the peer (*mr)->addr and (*mr)->rkey. Undo it by our_unsetup_mr.
+ * IBV_ACCESS_REMOTE_WRITE: tell the peer (*mr)->addr and (*mr)->rkey. Undo it by our_unsetup_mr: until
+ * then whoever has the key may use it, over any connection of this PD (docs/security.md).
  * RETURN VALUE: 0 and *mr; or an errno value.
  * ERRORS: as our_setup_mr.
  * SEE ALSO: ibv_reg_mr(3)

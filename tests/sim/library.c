@@ -300,6 +300,42 @@ static int read_by_wrong_key(void)
 	return 0;
 }
 
+/* ---- Keys that a peer was told ---- */
+
+/* A new client READs by this key, and leaves. `device` is its agent's. */
+static void use_key(const char *whose, struct our_device *device, const struct ibv_mr *mr)
+{
+	struct our_completion completion;
+
+	connect_both(device);
+	post_read(0, mr, mr->rkey);
+	printf("%s: %s\n", whose, our_await_completion(client, &completion) ? "refused" : "done");
+	close_both();
+}
+
+/* A key outlives the operation for which its region was opened, and the connection. */
+static int keep_keys(void)
+{
+	static char memory[SIZE], closed[SIZE];
+	struct our_device *device;
+	struct ibv_mr *mr, *closed_mr, told;
+
+	must(our_create_device(&config, listener->verbs, &device), "our_create_device");
+	must(our_device_setup_mr(device, memory, SIZE, IBV_ACCESS_REMOTE_READ, &mr),
+	     "our_device_setup_mr");
+	must(our_device_setup_mr(device, closed, SIZE, 0, &closed_mr), "our_device_setup_mr");
+	told = *mr;
+	use_key("of the client", device, &told);
+	use_key("of another client", device, &told);
+	use_key("of another PD", NULL, &told);
+	our_unsetup_mr(&config, mr);
+	use_key("deregistered", device, &told);
+	use_key("without the right", device, closed_mr);
+	our_unsetup_mr(&config, closed_mr);
+	our_close_device(device);
+	return 0;
+}
+
 /* ---- Sends that do not complete ---- */
 
 static struct timespec begun;
@@ -1069,6 +1105,7 @@ static const struct {
 	{ "wrong-list", post_wrong_list },
 	{ "grow-cq", grow_cq },
 	{ "wrong-key", read_by_wrong_key },
+	{ "keys", keep_keys },
 	{ "no-receive", meet_no_receive },
 	{ "read-from-silent", read_from_silent },
 	{ "connect-in-loop", connect_in_loop },

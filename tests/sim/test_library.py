@@ -55,6 +55,15 @@ def test_a_request_that_fails_is_named(device: str) -> None:
 
 
 @pytest.mark.parametrize("device", DEVICES)
+def test_a_key_lives_as_long_as_its_region(device: str) -> None:
+    """It is the PD's, whoever was told it, and whoever has left. Soft-iWARP does not ask for the right to READ."""
+    run = simulate([["build/tests/sim/library", "keys"]], "--device", device)
+    serves = "done" if "iwarp" in device else "refused"
+    said = ["of the client: done", "of another client: done", "of another PD: refused", "deregistered: refused", f"without the right: {serves}"]
+    assert run.out.splitlines() == said and not run.exit and run.left == "nothing", run.why()
+
+
+@pytest.mark.parametrize("device", DEVICES)
 def test_a_shared_cq_grows_with_its_connections(device: str) -> None:
     """It was asked for a single place. Soft-iWARP cannot resize a CQ."""
     run = simulate([["build/tests/sim/library", "grow-cq"]], "--device", device)

@@ -13,7 +13,10 @@ $(LIBRARY): $(call objects,$(LIBRARY_SOURCES))
 TAKES_packaging = common $(filter-out common/%,$(LIBRARY_SOURCES)) $(wildcard ping-sr-2/keepalive.h ping-sr-4/*.h) examples LICENSE CHANGELOG.md
 BUILT_packaging = $(LIBRARY) installed-library
 
-VERSION = 0.1
+VERSION = 0.2
+# The commit whose public functions and structures this version keeps: tests/house/test_abi.py compares them. Another one with
+# each VERSION, and no other.
+PROMISED = dad7e8984949
 LIBDIR ?= $(PREFIX)/lib
 TWO_FILES = $(BUILD)/amalgamation
 SONAME = libour_control.so.0
@@ -33,9 +36,13 @@ $(TWO_FILES)/our_control.c: $(LIBRARY_SOURCES) $(wildcard common/*.h ping-sr-2/*
 $(TWO_FILES)/our_control.o: FLAGS = -fPIC
 $(TWO_FILES)/libour_control.a: $(TWO_FILES)/our_control.o
 	$(ARCHIVE)
-$(SHARED): $(TWO_FILES)/our_control.o
+# The loader refuses a program that was linked with another VERSION, which may have other structures.
+EXPORTED = $(TWO_FILES)/our_control.map
+$(EXPORTED): tools/packaging/packaging.mk
+	$(call run,GEN,$@,echo 'OUR_CONTROL_$(VERSION) { global: our_*; local: *; };' > $@)
+$(SHARED): $(TWO_FILES)/our_control.o $(EXPORTED)
 	$(LINK)
-$(SHARED): LINK_FLAGS = -shared -Wl,-soname,$(SONAME) -Wl,--no-undefined
+$(SHARED): LINK_FLAGS = -shared -Wl,-soname,$(SONAME) -Wl,--no-undefined -Wl,--version-script=$(EXPORTED)
 $(TWO_FILES)/manual: common/our_control.h tools/packaging/our_control.7.in tools/packaging/manual
 	$(call run,GEN,$@,tools/packaging/manual --version $(VERSION) $@)
 	@touch $@

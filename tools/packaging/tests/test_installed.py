@@ -112,6 +112,13 @@ class Installed(unittest.TestCase):
         make("uninstall", f"PREFIX={prefix}")
         self.assertEqual([path for path in prefix.rglob("*") if not path.is_dir()], [])
 
+    def test_the_shared_object_has_a_version(self) -> None:
+        """The loader refuses a program that was linked with another one."""
+        version = re.findall(r"^VERSION = (\S+)$", (TOP / "tools/packaging/packaging.mk").read_text(), re.MULTILINE)[0]
+        lines = run("nm", "-D", "--defined-only", self.root / f"usr/lib/libour_control.so.0.{version}").splitlines()
+        exported = {line.split()[-1] for line in lines} - {f"OUR_CONTROL_{version}"}
+        self.assertEqual(exported, {f"{name}@@OUR_CONTROL_{version}" for name in functions() | TABLES})
+
     def test_each_function_has_a_page(self) -> None:
         pages = self.root / "usr/share/man/man3"
         self.assertEqual({path.stem for path in pages.iterdir()}, functions() | INLINE)
