@@ -472,6 +472,7 @@ static int poll_shared_cq(struct our_device *device)
 		ret = take_backlog(shared) ? 0 : poll_all(device);
 		if (ret != EAGAIN || just_armed)
 			return ret;
+		shared->empties++;
 		ret = take_event(device);
 		if (!ret)
 			ret = arm_all(device);
@@ -750,6 +751,8 @@ void our_free_device(struct our_device *device)
 	const struct our_shared_device *shared = our_shared(device);
 	int ret;
 
+	if (shared->leave_group)
+		shared->leave_group(device);
 	free(shared->sending);
 	if (device->srq && shared->async.srq_owner == device) {
 		destroy_srq(device); /* the SRQ before its buffers, to which receives are posted */
