@@ -388,8 +388,13 @@ void our_finish_to_close(struct our_control *control, uint64_t start_ns);
 
 /* ---- group.c ---- */
 
-#define OUR_GROUP_BATCH \
-	16 /* events until another source has its turn, and descriptors in one look */
+#define OUR_GROUP_BATCH 16 /* events until the next source has its turn; descriptors in one look */
+
+/* The data of events in a group's epoll: else the address of a source, or that of a context, and 1. */
+#define OUR_OF_TIME  0
+#define OUR_OF_ASYNC 1ull
+#define OUR_OF_STOP  2
+#define OUR_OF_LEAVE 4
 
 struct our_poll_group {
 	const struct our_config *config;
@@ -400,9 +405,9 @@ struct our_poll_group {
 	uint64_t timer_ns;     /* when the timer expires; 0: it has */
 	uint64_t next_ns;      /* when to look at all connections */
 	uint64_t swept_ns;     /* when that was done */
-	int stops;             /* requests to stop that were handed out */
-	int turn;              /* events until another source has its turn */
-	bool look;             /* at the descriptors, when the turn is over or nothing is ready */
+	uint64_t stops; /* requests to stop that were not handed out: OUR_OF_STOP, OUR_OF_LEAVE */
+	int turn;       /* events until another source has its turn */
+	bool look;      /* at the descriptors, when the turn is over or nothing is ready */
 };
 
 /* Have the group's descriptor tell of a source's, and of a device's events. Return as our_changed. */
