@@ -8,6 +8,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@
 #include "our_control.h"
 
 #define SIZE    64
-#define MOST    40  /* sends and receives, more than a source has events in one turn */
+#define MOST    100 /* sends and receives, more than a source has events in a few turns */
 #define LIMIT_S 100 /* of a sleep: longer than anything that the library waits for */
 
 static void report(void *context, const struct our_error *error)
@@ -33,9 +34,11 @@ static struct our_config config = {
 };
 static struct sockaddr_in address = { .sin_family = AF_INET };
 static struct our_poll_group *group, *second; /* the second one is as another thread's */
+static bool only_second;                      /* nobody looks at the first */
 static struct our_control *listener, *client, *agent;
 static struct our_device *device; /* the agents'; NULL: each has its own CQ and receives */
-static uint32_t sent; /* by this client */
+static uint32_t sent;             /* by this client, or to this server */
+static bool stays;                /* the client, until its server leaves */
 static int wake_ups, empty_wake_ups;
 
 static void must(int ret, const char *what)
@@ -65,7 +68,7 @@ static void say(const struct our_event *event)
 static bool next(struct our_event *event)
 {
 	struct pollfd fds[] = {
-		{ our_fd(group), POLLIN, 0 },
+		{ only_second ? -1 : our_fd(group), POLLIN, 0 },
 		{ second ? our_fd(second) : -1, POLLIN, 0 },
 	};
 	int ret;
@@ -133,7 +136,7 @@ static void start_client(void)
 {
 	sent = 0;
 	must(our_create_control_struct(&config, OUR_CLIENT, &client), "a client");
-	must(our_join_poll_group(client, group), "our_join_poll_group");
+	must(our_join_poll_group(client, second ? second : group), "our_join_poll_group");
 	must(our_create_id(client), "our_create_id");
 	must(our_start_bind(client, (struct sockaddr *)&address), "our_start_bind");
 }
@@ -145,22 +148,44 @@ static void start_group(void)
 	must(our_create_control_struct(&config, OUR_LISTENER, &listener), "a listener");
 	must(our_join_poll_group(listener, group), "our_join_poll_group");
 	must(our_create_id(listener), "our_create_id");
+}
+
+static void listen_for_it(void)
+{
 	must(our_listener_bind(listener, (struct sockaddr *)&address, 1), "our_listener_bind");
 }
 
 /* ---- Questions ---- */
 
-/* The client sends as many as it may, and leaves when the last has been sent. */
+static void take_all(const struct our_event *event)
+{
+	if (event->type == OUR_EVENT_REQUEST)
+		accept_it();
+	sent += has_completed(event, agent);
+	if (has_completed(event, agent) && sent == MOST)
+		our_start_disconnect(agent);
+}
+
+static void be_server(void)
+{
+	serve(1, take_all);
+}
+
+/* The client sends one, then as many as it may, and leaves when the last has been sent. */
 static void send_all(const struct our_event *event)
 {
 	uint32_t i;
 
 	if (event->type == OUR_EVENT_REQUEST)
 		accept_it();
-	for (i = 0; stands(event, client) && i < MOST; i++)
+	if (stands(event, client))
+		must(our_post_send(client, 0, SIZE), "our_post_send");
+	sent += has_completed(event, client);
+	for (i = 1; has_completed(event, client) && sent == 1 && i < MOST; i++)
 		must(our_post_send(client, i, SIZE), "our_post_send");
-	if (has_completed(event, client) && ++sent == MOST)
+	if (has_completed(event, client) && sent == MOST && !stays)
 		our_start_disconnect(client);
+	only_second = second && client->connected;
 }
 
 static void live(void)
@@ -170,12 +195,66 @@ static void live(void)
 	fprintf(stderr, "group: %d wake-ups, %d of them empty\n", wake_ups, empty_wake_ups);
 }
 
-static void share(void)
+static void be_client(void)
+{
+	stays = true;
+	start_client();
+	serve(1, send_all);
+}
+
+static void make_device(void)
 {
 	must(our_create_device(&config, listener->verbs, &device), "our_create_device");
 	must(our_device_create_cq(device, MOST), "our_device_create_cq");
 	must(our_device_create_srq(device, MOST, SIZE), "our_device_create_srq");
+}
+
+static void share(void)
+{
+	make_device();
 	live();
+}
+
+/* All that the client has sent, and its disconnect, are there before the agent's group is looked at. */
+static void share_late(void)
+{
+	must(our_create_poll_group(&config, &second), "our_create_poll_group");
+	share();
+	our_close_poll_group(second);
+}
+
+/* A client that has connected by calls that wait, and has as many messages as it has receives. */
+static void *connect_it(void *unused)
+{
+	must(our_create_control_struct(&config, OUR_CLIENT, &client), "a client");
+	must(our_create_id(client), "our_create_id");
+	must(our_client_bind(client, (struct sockaddr *)&address), "our_client_bind");
+	set_up(client);
+	must(our_client_connect(client, NULL, 0), "our_client_connect");
+	return unused;
+}
+
+static void send_from_agent(const struct our_event *event)
+{
+	uint32_t i;
+
+	if (event->type == OUR_EVENT_REQUEST)
+		accept_it();
+	for (i = 0; stands(event, agent) && i < MOST; i++)
+		must(our_post_send(agent, i, SIZE), "our_post_send");
+	if (has_completed(event, agent) && ++sent == MOST)
+		must(our_join_poll_group(client, group), "our_join_poll_group");
+	if (has_completed(event, client) && our_buffer_index(event->completion.wr_id) == MOST - 1)
+		our_start_disconnect(client);
+}
+
+static void join_late(void)
+{
+	pthread_t thread;
+
+	must(pthread_create(&thread, NULL, connect_it, NULL), "pthread_create");
+	serve(2, send_from_agent);
+	pthread_join(thread, NULL);
 }
 
 /* The agent is closed before its first completion is handed out, whose buffer goes back to the queue. */
@@ -189,9 +268,7 @@ static void close_it(const struct our_event *event)
 
 static void close_early(void)
 {
-	must(our_create_device(&config, listener->verbs, &device), "our_create_device");
-	must(our_device_create_cq(device, MOST), "our_device_create_cq");
-	must(our_device_create_srq(device, MOST, SIZE), "our_device_create_srq");
+	make_device();
 	start_client();
 	serve(1, close_it);
 	live();
@@ -288,8 +365,8 @@ static void hand_over_it(const struct our_event *event)
 
 static void hand_over(void)
 {
-	must(our_create_poll_group(&config, &second), "our_create_poll_group");
 	start_client();
+	must(our_create_poll_group(&config, &second), "our_create_poll_group");
 	serve(2, hand_over_it);
 	our_close_poll_group(second);
 }
@@ -328,6 +405,10 @@ static const struct {
 } questions[] = {
 	{ "live", live },
 	{ "share", share },
+	{ "share-late", share_late },
+	{ "be-client", be_client },
+	{ "be-server", be_server },
+	{ "join-late", join_late },
 	{ "close-early", close_early },
 	{ "read-wrongly", read_wrongly },
 	{ "be-refused", be_refused },
@@ -352,6 +433,8 @@ int main(int argc, char **argv)
 		if (strcmp(questions[i].name, argv[1]))
 			continue;
 		start_group();
+		if (questions[i].run != be_client)
+			listen_for_it();
 		questions[i].run();
 		our_close_device(device);
 		our_close_poll_group(group);
