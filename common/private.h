@@ -179,7 +179,7 @@ struct our_shared_device {
 	struct our_poll_group *group;
 	void (*leave_group)(struct our_device *device); /* NULL: it is in none */
 	struct our_source source;
-	uint64_t empties; /* how often all CQs were found empty */
+	uint64_t empties; /* the number of times that all CQs were found empty */
 };
 
 static inline struct our_shared_device *our_shared(const struct our_device *device)
@@ -354,7 +354,8 @@ uint64_t our_cause_limit_s(const struct our_control *control);
 
 /*
  * Reports why a connection has ended, unless that was reported where it happened, such as a keepalive
- * without an answer. ECANCELED: a work request was flushed, and the CM tells nothing. Returns an errno value.
+ * without an answer. ECANCELED: a work request was flushed, and the CM tells nothing. Returns an errno
+ * value.
  */
 int our_tell_end(const struct our_control *control, int ret);
 
@@ -399,8 +400,8 @@ void our_finish_to_close(struct our_control *control, uint64_t start_ns);
 struct our_poll_group {
 	const struct our_config *config;
 	int epoll_fd, timer_fd;
-	TAILQ_HEAD(, our_source) ready;
-	LIST_HEAD(, our_private) members;
+	TAILQ_HEAD(our_sources, our_source) ready;
+	LIST_HEAD(our_members, our_private) members;
 	struct our_event held; /* to be handed out next; held.control NULL: there is none */
 	uint64_t timer_ns;     /* when the timer expires; 0: it has */
 	uint64_t next_ns;      /* when to look at all connections */

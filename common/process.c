@@ -349,7 +349,7 @@ static void end_turn(struct our_poll_group *group, struct our_source *source)
 	}
 }
 
-/* Takes what comes first, or from the first source. Returns 0; EAGAIN: there is none; GO_ON; or an errno value. */
+/* Takes an event. Returns 0; EAGAIN: there is none; GO_ON: call it again; or another errno value. */
 static int take_next(struct our_poll_group *group, struct our_event *event)
 {
 	struct our_source *source = TAILQ_FIRST(&group->ready);

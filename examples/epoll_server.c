@@ -160,7 +160,7 @@ static int run(const struct our_config *config, struct sockaddr *address, int si
 		ret = loop(group, signal_fd);
 		printf("%lu messages sent back to %lu clients\n", messages, served + n_clients);
 	}
-	our_close_poll_group(group); /* and all that is in it */
+	our_close_poll_group(group); /* closes all that is in it, too */
 	return ret;
 }
 

@@ -135,7 +135,7 @@ static int serve_on_device(const struct our_config *config, struct our_poll_grou
 		ret = our_device_create_srq(device, receives, SIZE);
 	if (!ret)
 		ret = serve(group, device, most);
-	our_close_device(device); /* and the connections that are left */
+	our_close_device(device); /* also the connections that are left */
 	return ret;
 }
 
@@ -160,7 +160,7 @@ static int run(const struct our_config *config, struct sockaddr *address, unsign
 			ret = serve_on_device(config, group, listener, most);
 		while (ret == ESTALE);
 	}
-	our_close_poll_group(group); /* and the listener in it */
+	our_close_poll_group(group); /* also the listener in it */
 	printf("%lu messages sent back to %lu clients, %lu at once\n", messages, served + n_clients,
 	       most_at_once);
 	return ret == EINTR ? 0 : ret;

@@ -217,7 +217,7 @@ int main(int argc, char **argv)
 	storm.error = storm.clients ? our_create_poll_group(&config, &storm.group) : ENOMEM;
 	while (!storm.error && (storm.round == 1 || storm.so_far.answers < storm.n))
 		storm.error = turn();
-	our_close_poll_group(storm.group); /* and all clients */
+	our_close_poll_group(storm.group); /* closes all clients, too */
 	free(storm.clients);
 	freeaddrinfo(server);
 	if (storm.error)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * group: both ends of a connection in a poll group, one loop and one thread, which sleeps in poll alone. Says
- * what each event is; each argument is one question. Of the project it takes our_control.h only:
+ * group: both ends of a connection in a poll group, one loop and one thread, which sleeps in poll alone.
+ * Says what each event is; each argument is one question. Of the project it takes our_control.h only:
  *
  *     group QUESTION [ADDRESS]
  */
