@@ -210,6 +210,9 @@ static int read_option(int option, struct sim_options *options)
 	case 'q':
 		options->quiet = true;
 		return 0;
+	case 'A':
+		options->apart = true;
+		return 0;
 	case 'v':
 		puts("verbs-sim " OUR_VERSION);
 		return -1;
@@ -329,6 +332,7 @@ int sim_read_options(int argc, char **argv, struct sim_options *options)
 		{ "workers", required_argument, NULL, 'W' },
 		{ "junit", required_argument, NULL, 'j' },
 		{ "servers", required_argument, NULL, 'n' },
+		{ "apart", no_argument, NULL, 'A' },
 		{ "trace", no_argument, NULL, 't' },
 		{ "strict", no_argument, NULL, 'x' },
 		{ "users", no_argument, NULL, 'u' },

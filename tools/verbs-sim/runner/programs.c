@@ -84,7 +84,7 @@ static void bury(struct sim_run *run, int number)
 	if (run->options->hushed)
 		sim_take_last_words(&run->streams[number], program->last_words,
 				    sizeof(program->last_words));
-	else
+	else if (!run->options->apart)
 		sim_print_kept(&run->streams[number]);
 	if (!run->steps.file)
 		sim_world->patience_ns = sim_world->now_ns + run->options->patience_ns;

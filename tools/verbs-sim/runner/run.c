@@ -168,6 +168,8 @@ static void run_or_give_up(struct sim_run *run)
 	for (i = 0; i < sim_world->n_programs; i++)
 		run->result->killed[i] = run->pids[i] != 0;
 	sim_kill_all(run);
+	for (i = 0; run->options->apart && i < sim_world->n_programs; i++)
+		sim_print_kept(&run->streams[i]);
 }
 
 int sim_run(const struct sim_options *options, uint64_t seed, struct sim_result *result)

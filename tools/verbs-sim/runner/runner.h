@@ -73,6 +73,7 @@ struct sim_options {
 	const char *choices_file;
 	const char *shrink; /* the name of the files of --shrink, or NULL */
 	bool hushed;        /* keeps the output of programs, but for their last words */
+	bool apart; /* prints the output of all programs after the run, one after the other */
 	const char *traced; /* the file with the trace for a picture, or NULL */
 	int most_s;         /* real time that the run may take; 0: any */
 	int *alike; /* for each program, the first one of the whole run with the same words */
@@ -109,7 +110,7 @@ struct sim_result {
 struct sim_streams {
 	int fds[3];     /* -1: as the runner's */
 	char *files[3]; /* names, or NULL */
-	bool kept[3];   /* kept in memory, until the program has ended: then the runner prints it */
+	bool kept[3];   /* kept in memory, until the program, or the run, has ended */
 };
 
 enum sim_waiting {

@@ -224,6 +224,7 @@ static void begin(const struct sim_options *options)
 
 	*small = *options;
 	small->hushed = true;
+	small->apart = false;
 	small->alike = calloc((size_t)small->n_programs, sizeof(int));
 	if (!small->alike)
 		exit(SIM_EXIT_BROKEN);

@@ -125,6 +125,7 @@ pid_t sim_start(const struct sim_options *options, int number, int world_fd, cha
 void sim_default_streams(const struct sim_run *run, struct sim_streams *streams)
 {
 	const char *traced = run->options->traced;
+	bool without_input = run->options->steps || run->options->hushed;
 	int i;
 
 	*streams = (struct sim_streams){ .fds = { -1, -1, -1 } };
@@ -132,9 +133,10 @@ void sim_default_streams(const struct sim_run *run, struct sim_streams *streams)
 		streams->fds[1] = open("/dev/null", O_WRONLY | O_CLOEXEC);
 		streams->fds[2] = open(traced, O_WRONLY | O_APPEND | O_CLOEXEC);
 	}
-	if (traced || (!run->options->steps && !run->options->hushed))
+	if (traced || (!without_input && !run->options->apart))
 		return;
-	streams->fds[0] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	if (without_input)
+		streams->fds[0] = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	for (i = 1; i < 3; i++) {
 		streams->fds[i] = memfd_create("output", MFD_CLOEXEC);
 		streams->kept[i] = true;
@@ -243,11 +245,12 @@ void sim_print_kept(const struct sim_streams *streams)
 
 	for (i = 1; i < 3; i++) {
 		text = streams->kept[i] ? map(streams, i, &size) : NULL;
-		if (!text)
-			continue;
-		fwrite(text, 1, size, i == 1 ? stdout : stderr);
-		fflush(i == 1 ? stdout : stderr);
-		munmap((void *)text, size);
-		close(streams->fds[i]);
+		if (text) {
+			fwrite(text, 1, size, i == 1 ? stdout : stderr);
+			fflush(i == 1 ? stdout : stderr);
+			munmap((void *)text, size);
+		}
+		if (streams->kept[i])
+			close(streams->fds[i]);
 	}
 }

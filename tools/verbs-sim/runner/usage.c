@@ -63,6 +63,7 @@ void sim_print_usage(void)
 	      "  --cpus N         all threads share N CPUs, by an ideal scheduler: see README.md\n"
 	      "  --quantum US     the time after which a CPU goes to another one that waits (default 3000)\n"
 	      "  --workers N      N workers that compute all the time share the CPUs with them\n"
+	      "  --apart          print what each program has written together, after the run\n"
 	      "  --trace          print each call on stderr, with its simulated time, program and number\n"
 	      "  --users          programs may become those of other users, as root's runner lets them: copy\n"
 	      "                   messages between their memories for them\n"

@@ -402,6 +402,14 @@ def test_the_helper_copies_between_programs_what_they_may_write() -> None:
     assert run.out == f"read its memory: 8192, {refused}write its memory: 8192, {refused}", run.why()
 
 
+@pytest.mark.parametrize("options, said", [([], "1 2 3"), (["--apart"], "1 3 2")])
+def test_what_each_has_written_comes_together(options: list[str], said: str) -> None:
+    """The first one is killed after the second one has ended."""
+    programs = [["sh", "-c", "echo 1; sleep 2; echo 3; kill -9 $$"], ["sh", "-c", "sleep 1; echo 2; echo 4 >&2"]]
+    run = simulate(programs, *options)
+    assert run.out.split() == said.split() and run.statuses == [137, 0] and run.err.strip() == "4", run.why()
+
+
 def test_a_step_sees_each_line_on_stdout(tmp_path: Path) -> None:
     """stdout is a file, for which the C library would otherwise choose a block-buffered stream."""
     run = steps(tmp_path, f"start {ODD} await-sigterm", "until 0 out 1 ready", "signal 0 SIGKILL")
