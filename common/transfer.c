@@ -14,7 +14,7 @@
 
 int our_report_post(const struct our_control *control, const char *call, int error)
 {
-	if (error == ENOTCONN && control->connected)
+	if (error == ENOTCONN && (control->connected || our_private(control)->leaving))
 		return ECONNRESET;
 	return our_tell_error(control->config, call, error, NULL);
 }

@@ -25,7 +25,7 @@ EXCEPT = {
     "test_a_stream_for_a_time": "the same",
     "test_no_device_serves_the_address": "any address is the device's",
     "test_ctrl_c_while_a_client_in_a_loop_connects": "the same: no connect is under way for long",
-    "test_the_timer_of_a_client_in_a_loop_while_it_connects": "the same",
+    "test_a_client_in_a_loop_limits_its_connect": "the same",
     "test_a_message_may_be_as_long_as_the_device_says": "the test asks ibv_devinfo",
     "test_a_longer_one_is_wrong_usage": "the same",
     "test_a_stream_waits_for_credits_if_the_server_is_slow": "stdio waits in real time for a pipe of the test",
