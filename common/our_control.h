@@ -809,7 +809,8 @@ struct our_reconnect {
 	 * most_ms (0: 2000). */
 	unsigned int first_ms, most_ms;
 	unsigned int limit_s; /* for all attempts until the connection stands; 0: none */
-	unsigned int failed;  /* attempts since the last connection */
+	unsigned int failed;  /* attempts since the first connection, or one that lasted 0.2 s */
+	uint64_t stood_ns;    /* the library's own: since when the last one has stood */
 };
 
 /*

@@ -11,6 +11,7 @@
 
 #define FIRST_MS 50
 #define MOST_MS  2000
+#define BRIEF_MS 200
 
 /* RoCE and InfiniBand pad the private data with zeros. */
 static bool says_nothing(const struct our_cm_event *event)
@@ -130,9 +131,11 @@ static int repeat_unconfirmed(struct our_control *client, struct our_reconnect *
 int our_reconnect(struct our_control *client, struct our_reconnect *how, int error)
 {
 	uint64_t limit_ns = our_end_of_wait(how->limit_s);
+	bool brief = how->stood_ns && our_now_ns() < how->stood_ns + BRIEF_MS * OUR_NS_PER_MS;
 	int ret;
 
-	how->failed = 0;
+	/* A connection that breaks at once is an attempt in vain: the next one may, too. */
+	how->failed = brief ? how->failed + 1 : 0;
 	while (our_may_pass(client, error)) {
 		ret = client->device ? our_device_take_async_events(client->device) : 0;
 		if (ret)
@@ -142,15 +145,15 @@ int our_reconnect(struct our_control *client, struct our_reconnect *how, int err
 		if (ret)
 			return ret;
 		error = set_up(client, how);
-		if (!error)
+		if (!error) {
+			how->stood_ns = our_now_ns();
 			error = repeat_unconfirmed(client, how);
+		}
 		if (!error)
 			return 0;
 		how->failed++;
-		if (client->accepted) { /* it stood, and has broken again */
-			how->failed = 0;
+		if (client->accepted) /* it stood, and has broken again */
 			limit_ns = our_end_of_wait(how->limit_s);
-		}
 	}
 	return our_stop_requested(client->stop) ? EINTR : error;
 }

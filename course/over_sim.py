@@ -102,7 +102,9 @@ def told(reason: str, run: Run) -> str:
     """A reason, and what goes with it."""
     said = [line for line in run.err.splitlines() if line.strip() and "verbs-sim: " not in line]
     first = next((n for n, line in enumerate(said) if "ERROR: " in line or "WARNING: " in line), max(0, len(said) - 3))
-    return f"{reason}; the programs said: {' / '.join(said[first : first + 3]) or 'nothing'}; see it: tools/verbs-sim/{run.command}"
+    journal = re.search(r"--journal (\S+)", run.command)  # a folder of this run, which is gone by then
+    again = f"rm -rf {journal[1]}; mkdir {journal[1]}; " if journal else ""
+    return f"{reason}; the programs said: {' / '.join(said[first : first + 3]) or 'nothing'}; see it: {again}tools/verbs-sim/{run.command}"
 
 
 def ended_badly(run: Run, side: int, statuses: set[int]) -> str:

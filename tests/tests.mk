@@ -2,42 +2,42 @@
 #
 # Builds the test programs into build/tests/.
 
-TESTS = $(BUILD)/tests
+TESTS_BUILD = $(BUILD)/tests
 TEST_PACKAGES = check json-c
 # Asked only when a test is built, and once: pkg-config and the packages may not be there before.
 TEST_CFLAGS = $(eval TEST_CFLAGS := $(shell pkg-config --cflags $(TEST_PACKAGES)))$(TEST_CFLAGS)
 TEST_LIBS = $(eval TEST_LIBS := $(shell pkg-config --libs $(TEST_PACKAGES)) -lm)$(TEST_LIBS)
 
 TESTED = tests-build tracer-build sim-build pairs-build
-LOADED = $(addprefix $(TESTS)/,gate.so gids.so allocations.so)
-tests-build: $(TESTS)/unit-tests ways $(LOADED) $(BENCH) ## build the test programs
-$(LOADED): $(TESTS)/%.so: tests/support/%.c
+LOADED = $(addprefix $(TESTS_BUILD)/,gate.so gids.so allocations.so)
+tests-build: $(TESTS_BUILD)/unit-tests ways $(LOADED) $(BENCH) ## build the test programs
+$(LOADED): $(TESTS_BUILD)/%.so: tests/support/%.c
 	$(COMPILE_ALONE)
 $(LOADED): ALONE += -Werror -fPIC -shared
 $(LOADED): LIBS = -ldl
 
 # Tests without a device are built once more, so that undefined behaviour ends the test.
 UNDEFINED = -fsanitize=undefined,bounds-strict -fno-sanitize-recover=all
-checked = $(patsubst %.c,$(TESTS)/checked/%.o,$(1))
+checked = $(patsubst %.c,$(TESTS_BUILD)/checked/%.o,$(1))
 UNIT_PARTS = ping-sr-0/cm_events.c $(addprefix ping-sr-1/,connect_info.c connect_info_wire.c) \
 	     $(addprefix blast-sr-2/,sequence.c credits.c chains.c options.c) \
 	     ping-sr-5/wake_up.c bench/meter.c beyond/ping-srq-4/refill.c $(addprefix beyond/talk-rdma-0/,lines.c slot.c)
 TEST_OBJECTS = $(call objects,$(wildcard tests/unit/*.c))
 $(TEST_OBJECTS): FLAGS = -Werror $(TEST_CFLAGS)
-$(TESTS)/checked/%.o: %.c
+$(TESTS_BUILD)/checked/%.o: %.c
 	$(COMPILE)
-$(TESTS)/checked/%.o: FLAGS = $(UNDEFINED)
+$(TESTS_BUILD)/checked/%.o: FLAGS = $(UNDEFINED)
 # The last one is the library's: in a tree that has its two files, these come first (tests/house/test_packed.py).
-$(TESTS)/checked/libour.a: $(call checked,$(ROOM_SOURCES) ping-sr-2/keepalive.c)
+$(TESTS_BUILD)/checked/libour.a: $(call checked,$(ROOM_SOURCES) ping-sr-2/keepalive.c)
 	$(ARCHIVE)
-$(TESTS)/unit-tests: LINK_FLAGS = $(UNDEFINED)
-$(TESTS)/unit-tests: LIBS = $(TEST_LIBS) -lrdmacm -libverbs -pthread
-$(TESTS)/unit-tests: $(TEST_OBJECTS) $(call checked,$(UNIT_PARTS)) $(TESTS)/checked/libour.a
+$(TESTS_BUILD)/unit-tests: LINK_FLAGS = $(UNDEFINED)
+$(TESTS_BUILD)/unit-tests: LIBS = $(TEST_LIBS) -lrdmacm -libverbs -pthread
+$(TESTS_BUILD)/unit-tests: $(TEST_OBJECTS) $(call checked,$(UNIT_PARTS)) $(TESTS_BUILD)/checked/libour.a
 	$(LINK)
 
 # Programs that take nothing of the suite, or only the library: the independent one that tests/live runs against the stages,
 # also as clients that do wrong, and those that ask the library.
-AGAINST = $(addprefix $(TESTS)/,peer parts patient sim/library sim/group)
+AGAINST = $(addprefix $(TESTS_BUILD)/,peer parts patient sim/library sim/group)
 tracer-build: verbs-trace $(TRIED_verbs-trace)
 # All that tests/sim runs.
 sim-build: transcribed ways $(LOADED) $(TRIED_verbs-sim) sanitized
@@ -45,8 +45,8 @@ transcribed: all tracer-build pairs-build verbs-sim $(SIM_TESTS)/programs
 approve: transcribed ## write into tests/sim/transcripts what the programs print now; read it as a user would
 	@/usr/bin/python3 tests/sim/test_transcripts.py
 $(foreach one,$(AGAINST),$(eval $(one): $(wildcard $(one:$(BUILD)/%=%)/*.[ch])))
-$(TESTS)/sim/library $(TESTS)/sim/group: $(TESTS)/%: tests/%.c
-$(TESTS)/parts $(TESTS)/patient $(TESTS)/sim/library $(TESTS)/sim/group: $(LIBRARY)
+$(TESTS_BUILD)/sim/library $(TESTS_BUILD)/sim/group: $(TESTS_BUILD)/%: tests/%.c
+$(TESTS_BUILD)/parts $(TESTS_BUILD)/patient $(TESTS_BUILD)/sim/library $(TESTS_BUILD)/sim/group: $(LIBRARY)
 $(AGAINST): ALONE += -Icommon
 $(AGAINST): WARNINGS += -Werror
 $(AGAINST):
@@ -60,7 +60,7 @@ $(COPIES): $(BUILD)/examples/two-files/%: examples/%.c $(TWO_FILES)/libour_contr
 $(COPIES): ALONE += -I$(TWO_FILES)
 
 # The programs once more, in a copy of the tree, which has them where tests expect them.
-SANITIZED = $(TESTS)/sanitized
+SANITIZED = $(TESTS_BUILD)/sanitized
 SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=undefined
 # A ping-pong does not use up the usual budget.
 SMALL = -DOUR_AGENT_BUDGET=1

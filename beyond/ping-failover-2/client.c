@@ -26,8 +26,8 @@
 #define MS         1000000ull /* ns */
 #define CONNECT_MS 2000       /* limit for a connection to be made */
 #define ANSWER_MS  2000       /* limit for an answer; after it the path counts as broken */
-#define BACK_MS    1000  /* the first path has to stand this long before the session moves back */
-#define GIVE_UP_MS 60000 /* the session ends after this time without any path */
+#define BACK_MS    1000 /* the first path has to stand this long before the session moves back */
+#define GIVE_UP_S  60   /* the session ends after this time without any path */
 #define FOREVER    1000000000000 /* a count without limit: docs/protocol.md */
 
 enum buffer {
@@ -231,7 +231,7 @@ static int move_to(struct session *session, struct path *path)
 /* Tries the other path first, then each in turn, until one works. */
 static int find_path(struct session *session)
 {
-	uint64_t until_ns = now_ns() + GIVE_UP_MS * MS;
+	uint64_t until_ns = now_ns() + GIVE_UP_S * 1000 * MS;
 	struct path *path = session->active ? session->active : &session->paths[1];
 	int ret;
 
@@ -241,6 +241,8 @@ static int find_path(struct session *session)
 		if (ret && ret != EINTR)
 			sleep_until(NULL, path->then_ns);
 	} while (ret && ret != EINTR && now_ns() < until_ns);
+	if (ret && ret != EINTR)
+		fprintf(stderr, "ping-failover-2: gave up: no path for %d s\n", GIVE_UP_S);
 	return ret;
 }
 

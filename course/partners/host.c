@@ -2,8 +2,8 @@
 /*
  * Conditions that programs meet on other machines: with INLINE=refused a device that refuses a QP
  * with inline data, with INLINE=none one that grants none; and the name "two.example", which has
- * two addresses. Behind each change of a file it puts a call that the simulation sees: there the
- * program can be killed. Linked with --wrap for each function that has __wrap_ here: see trees.py.
+ * two addresses. Before and behind each change of a file it puts a call that the simulation sees: there
+ * the program can be killed. Linked with --wrap for each function that has __wrap_ here: see trees.py.
  */
 #include <errno.h>
 #include <netdb.h>
@@ -49,16 +49,19 @@ int __wrap_getaddrinfo(const char *node, const char *service, const struct addri
 	return ret ? ret : __real_getaddrinfo("192.0.2.1", service, hints, &(*found)->ai_next);
 }
 
-#define SEEN(type, name, parameters, arguments)     \
-	type __real_##name parameters;              \
-	type __wrap_##name parameters;              \
-	type __wrap_##name parameters               \
-	{                                           \
-		type ret = __real_##name arguments; \
-		int error = errno;                  \
-		poll(NULL, 0, 0);                   \
-		errno = error;                      \
-		return ret;                         \
+#define SEEN(type, name, parameters, arguments) \
+	type __real_##name parameters;          \
+	type __wrap_##name parameters;          \
+	type __wrap_##name parameters           \
+	{                                       \
+		int error;                      \
+		type ret;                       \
+		poll(NULL, 0, 0);               \
+		ret = __real_##name arguments;  \
+		error = errno;                  \
+		poll(NULL, 0, 0);               \
+		errno = error;                  \
+		return ret;                     \
 	}
 
 SEEN(ssize_t, write, (int fd, const void *data, size_t length), (fd, data, length))

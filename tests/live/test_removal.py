@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""An RDMA device that is removed during a run, which only the lab's may be: both sides say so, and nothing else."""
+"""An RDMA device that is removed during a run, which only the lab's may be: both sides say so, and nothing else. A session of two
+devices goes on over the other one, and back when the first is there again.
+"""
 
 import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from live.conftest import Client, Run, Server, next_port
-from live.processes import Process
-from live.table import Link, each, over
+from live.processes import Process, until
+from live.table import LINKS, Link, each, over
 from tools.place import IN_GUEST
 
 pytestmark = pytest.mark.skipif(not IN_GUEST, reason="it removes the device")
@@ -19,11 +22,19 @@ def rdma(words: str) -> None:
     subprocess.run(["rdma", "link", *words.split()], check=True, timeout=60)
 
 
+def add(link: Link) -> None:
+    """Adds a device that was deleted."""
+    rdma(f"add {link.device} type {link.device[:3]} netdev {link.netdev}")
+
+
 @pytest.fixture
-def restored(link: Link, no_leftovers: None) -> Iterator[None]:
+def restored(link: Link, started: list[Process], no_leftovers: None) -> Iterator[None]:
     """The device is there again before it is asked what it holds."""
     yield
-    rdma(f"add {link.device} type {link.device[:3]} netdev {link.netdev}")
+    for process in (one for one in started if not one.has_ended()):  # a removal that waits for them, too
+        process.kill()
+    if not Path("/sys/class/infiniband", link.device).exists():
+        add(link)
 
 
 def was_told(program: Process) -> bool:
@@ -56,3 +67,21 @@ def test_programs_without_the_library_say_so(restored: None, run: Run, link: Lin
     s.ends(1)
     assert any("the RDMA device was removed" in program.err for program in (c, s))
     assert "RDMA device was removed" in s.err
+
+
+# On soft-iWARP both ends of a connection may learn no more than that the other has left, and keep the device.
+@over(links=lambda link: str(link) == "RoCE")
+def test_a_device_comes_back_while_its_programs_run(restored: None, run: Run, link: Link, tmp_path: Path) -> None:
+    """The removal ends, and another device of the name can be added, only when the programs have let go of the first."""
+    (other,) = (one for one in LINKS if one.family == 4 and one.device != link.device)
+    s = run("beyond/ping-reconnect-2/server", "-n 0 -a 0.0.0.0 --timeout 0 --journal", tmp_path).awaits("listening on")
+    c = run("build/beyond/ping-failover-2/client", link.address, other.address, 1_000_000, 5)
+    until(lambda: any(journal.stat().st_size for journal in tmp_path.iterdir()), "messages arrive")
+    run("rdma", "link delete", link.device).ends(0)
+    c.awaits(f"goes on over {other.address}")
+    add(link)
+    c.awaits(f"goes on over {link.address}").signal("INT").ends(0)
+    s.signal("INT").ends(1)  # a device of its own was removed
+    (journal,) = tmp_path.iterdir()
+    numbers = [int(line) for line in journal.read_text().splitlines()]
+    assert numbers == [*range(len(numbers))]

@@ -140,6 +140,14 @@ def test_its_connection_breaks_when_it_has_lasted_longer_than_a_client_waits(tra
     assert "goes on with message 4" in done.err, done.why()
 
 
+def test_connections_that_break_at_once_do_not_make_a_storm(tmp_path: Path) -> None:
+    """Twenty pauses of at most 50 ms would take a second; pauses that grow up to 2 s take at least four."""
+    faults = [f"--fail=1:ibv_post_send:{send}:REM_ACCESS_ERR" for send in range(1, 21)]
+    done = run(tmp_path / "storm", [], *faults, servers=1)
+    check(done, tmp_path / "storm")
+    assert done.err.count("goes on with message 0") == 20 and done.ms > 4000, done.why()
+
+
 SERVER, CLIENT = f"build/examples/srq_server {ADDRESS}".split(), f"build/examples/reconnect_client {ADDRESS} 12321 20".split()
 
 
@@ -232,7 +240,7 @@ def test_a_session_begins_on_the_path_that_works(tmp_path: Path) -> None:
 def test_without_any_path_it_gives_up(tmp_path: Path) -> None:
     """The client gives up after a minute; the last message may be done, and has no answer."""
     done = fail_over(tmp_path / "none", "roce", "--fail=0:ibv_post_send:5:SIGKILL")
-    assert done.statuses == [KILLED, 1] and "4 answers, 0 moves" in done.out and 60_000 < done.ms < 70_000, done.why()
+    assert done.statuses == [KILLED, 1] and "4 answers, 0 moves" in done.out and "gave up: no path for 60 s" in done.err and 60_000 < done.ms < 70_000, done.why()
 
 
 @pytest.mark.parametrize("words", ["", "192.0.2.1 192.0.2.2", "192.0.2.1 192.0.2.2 0", "192.0.2.1 192.0.2.2 5 3600001", "1 2 3 4 5"])

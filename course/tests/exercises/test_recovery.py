@@ -49,6 +49,13 @@ def test_what_a_file_must_not_name(name: str, tmp_path: Path) -> None:
     assert grade.mark_of_build(1, said.stderr).reason.startswith(f"it names {exercise.forbidden[0]}")
 
 
+def test_the_command_of_the_sheets() -> None:
+    """TESTS is no variable of the build, which passes it on to each make below."""
+    command = ["make", "-n", "sim", "DIR=mine", "ROLE=client", "TESTS=flaps:1:0"]
+    said = subprocess.run(command, cwd=grade.TOP, capture_output=True, text=True, timeout=120)
+    assert said.returncode == 0 and 'make_sim "mine" "client" "flaps:1:0"' in said.stdout, said.stderr
+
+
 def printed(*additions: tuple[int, int, int, int | None]) -> str:
     """The lines of a client: when it asked, when it had the answer, the addend, and the result; of one without an answer, None."""
     lines = []
