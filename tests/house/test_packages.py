@@ -77,6 +77,7 @@ OPTIONAL = {
     "perf": "bench/comparison counts without it",
     "man": "its rows are skipped",
     "valgrind": "tests/sanitize names [sanitize]",
+    "abidiff": "tests/house/test_abi.py names [long]",
     "mmdebstrap": "tests/bare names [ci]",
     "cmake": "tests/bare installs it",
     "ninja": "tests/bare installs it",
