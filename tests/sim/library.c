@@ -47,6 +47,8 @@ static struct sockaddr_in address = { .sin_family = AF_INET };
 static struct our_control *listener, *client, *agent;
 static uint32_t size = SIZE, most = MOST;
 static bool stays; /* the agent, on its listener's channel */
+static uint8_t private_data[256];
+static size_t n_asked, n_answered; /* private data, of each side */
 
 static void must(int ret, const char *what)
 {
@@ -76,7 +78,7 @@ static struct our_control *connect_client(struct our_device *device)
 	if (device)
 		must(our_use_device(client, device), "our_use_device");
 	set_up(client);
-	must(our_client_connect(client, NULL, 0), "our_client_connect");
+	must(our_client_connect(client, private_data, n_asked), "our_client_connect");
 	return client;
 }
 
@@ -109,7 +111,8 @@ static void connect_both(struct our_device *device)
 	set_up(agent);
 	for (i = 0; !device && i < most; i++)
 		must(our_post_recv(agent, i), "our_post_recv");
-	must(stays ? our_agent_accept(agent, NULL, 0) : our_agent_connect(agent, NULL, 0),
+	must(stays ? our_agent_accept(agent, NULL, 0)
+		   : our_agent_connect(agent, private_data, n_answered),
 	     "the accept");
 	pthread_join(thread, NULL);
 }
@@ -126,6 +129,18 @@ static void close_both(void)
 {
 	our_close(client);
 	our_close(agent);
+}
+
+/* As many private data as the header says, and then one byte more. */
+static int tell_most(void)
+{
+	n_asked = 56;
+	n_answered = 196;
+	connect_both(NULL);
+	printf("57: %s\n", strerror(our_client_connect(client, private_data, n_asked + 1)));
+	printf("197: %s\n", strerror(our_agent_connect(agent, private_data, n_answered + 1)));
+	close_both();
+	return 0;
 }
 
 /* ---- How much may be posted ---- */
@@ -1098,6 +1113,7 @@ static const struct {
 	const char *name;
 	int (*run)(void);
 } questions[] = {
+	{ "most-private", tell_most },
 	{ "sends", post_sends },
 	{ "receives", post_receives },
 	{ "unsignaled", post_unsignaled },

@@ -136,6 +136,7 @@ def test_i_names_the_line_of_each_call() -> None:
 
 def test_words_of_e() -> None:
     assert {*re.findall(r" t1 (\w+)\(", told("-e", "create,!channel"))} == {"rdma_create_id", "ibv_create_cq", "rdma_create_qp"}
+    assert told("-e", "create,!channel,") == told("-e", "create,!channel")
 
 
 def test_q_shows_the_first_of_each_queue() -> None:

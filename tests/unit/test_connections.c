@@ -105,6 +105,29 @@ UNIT_TESTS(how_often_a_device_repeats, UNIT_LENGTH(retries))
 	ck_assert_uint_eq(param.rnr_retry_count, retries[_i].rnr_retry_count);
 }
 
+static struct ibv_qp_attr agreed; /* the answer of ibv_query_qp */
+
+int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
+		 struct ibv_qp_init_attr *init)
+{
+	(void)qp, (void)mask, (void)init;
+	*attr = agreed;
+	return 0;
+}
+
+/* _i: bit 0, on iWARP, where the depths may be swapped; bit 1, the depth for the peer is the larger. */
+UNIT_TESTS(a_depth_is_of_the_reads_that_this_side_posts, 4)
+{
+	uint8_t depth;
+
+	start(OUR_CLIENT);
+	unit_be_iwarp(_i & 1);
+	agreed.max_rd_atomic = _i & 2 ? 2 : 4;
+	agreed.max_dest_rd_atomic = _i & 2 ? 4 : 2;
+	ck_assert_int_eq(our_read_depth(control, &depth), 0);
+	ck_assert_uint_eq(depth, _i == 2 ? 2 : 4);
+}
+
 /* ---- CM events ---- */
 
 /* librdmacm's functions return -1 when they fail, and an event may carry that. */

@@ -91,3 +91,20 @@ UNIT_TESTS(what_is_in_a_slot, UNIT_LENGTH(slots))
 	ck_assert_int_eq(our_look_at_slot(slot, slots[_i].sequence, text), slots[_i].taken);
 	ck_assert_uint_eq(text[OUR_SLOT_TEXT], 'y');
 }
+
+/* A line feed may come later than the longest line; a byte more than fits is a line of its own. */
+UNIT_TESTS(a_line_as_long_as_a_slot_is_one, 2)
+{
+	uint8_t text[OUR_SLOT_TEXT + 1] = { 0 };
+	struct our_talk talk = { .at_end = false };
+	int ends[2];
+
+	memset(text, 'x', sizeof(text));
+	ck_assert_int_eq(pipe(ends), 0);
+	ck_assert_int_eq(dup2(ends[0], STDIN_FILENO), STDIN_FILENO);
+	ck_assert_int_eq(write(ends[1], text, OUR_SLOT_TEXT + _i), OUR_SLOT_TEXT + _i);
+	ck_assert_int_eq(our_take_typed(&talk, 0, text), _i ? OUR_SLOT_TEXT : -1);
+	ck_assert_int_eq(write(ends[1], "\n", 1), 1);
+	ck_assert_int_eq(our_take_typed(&talk, 0, text), _i ? 1 : OUR_SLOT_TEXT);
+	ck_assert_int_eq(our_take_typed(&talk, 0, text), -1);
+}

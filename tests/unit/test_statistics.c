@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bench/meter.h"
 #include "common/clock.h"
 #include "program/measure/statistics.h"
 #include "tests/unit/unit.h"
@@ -247,6 +248,13 @@ UNIT_TEST(idle_time_that_the_kernel_takes_back_is_none)
 	ck_assert(statistics.used.machine_is_known);
 	ck_assert_uint_eq(statistics.used.machine_idle_us, 0);
 	ck_assert_uint_eq(statistics.used.machine_user_us, 10000);
+}
+
+/* Stolen time is the eighth; interrupts, before it, are work. */
+UNIT_TEST(a_machine_is_idle_while_it_waits_or_another_has_its_cpus)
+{
+	next_read = 0;
+	ck_assert_uint_eq(our_real_meter.idle_ns() / (OUR_NS_PER_S / sysconf(_SC_CLK_TCK)), 1500);
 }
 
 /* _i: bit 0, at the start; bit 1, at the end. */

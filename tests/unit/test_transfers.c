@@ -371,6 +371,26 @@ UNIT_TEST(completions_stay_in_order_however_often_a_keepalive_is_looked_for)
 	free(asking.behind.wc);
 }
 
+/* The program has resized the CQ since the library first looked into it, and takes nothing. */
+UNIT_TEST(a_keepalive_is_found_in_a_cq_that_has_grown)
+{
+	static const struct our_cm_ops cm = { .keepalive = &our_keepalive };
+	static const struct our_config asks = { .waiting.cm = &cm };
+	struct our_private asking = { .head.config = &asks, .keepalive.under_way = true };
+	struct ibv_wc wcs[5 * OUR_POLL_BATCH] = { { .wr_id = 0 } };
+	struct ibv_cq cq = { .context = unit_verbs() };
+
+	asking.head.cq = &cq;
+	wcs[UNIT_LENGTH(wcs) - 1].wr_id = OUR_WR_ID_KEEPALIVE;
+	unit_found = wcs;
+	cq.cqe = unit_n_found = 2 * OUR_POLL_BATCH;
+	ck_assert_int_eq(our_find_keepalive(&asking.head), EAGAIN);
+	cq.cqe = UNIT_LENGTH(wcs);
+	unit_n_found = 3 * OUR_POLL_BATCH;
+	ck_assert_int_eq(our_find_keepalive(&asking.head), 0);
+	free(asking.behind.wc);
+}
+
 /* The first of them is at hand, the others are in the CQ: nobody takes them. */
 UNIT_TESTS(a_keepalive_is_found_and_the_others_are_kept, UNIT_LENGTH(keepalives))
 {

@@ -5,6 +5,7 @@ which is long, has all.
 Contract: boots a machine of the lab.
 """
 
+import os
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +16,7 @@ import pytest
 from course import checks, grade, grade_all, make
 from course.cases import Check
 from course.exercises import EXERCISES
+from course.hand_ins import LONGEST_SOURCE
 from exercises import solutions
 
 EXERCISE = EXERCISES["private-data"]
@@ -23,6 +25,18 @@ EXERCISE = EXERCISES["private-data"]
 def shortest(chance: Random) -> list[Check]:
     """The check with the fewest runs: it has two."""
     return [check for check in checks.private_data(chance) if check.text.endswith("client, simulated device: what it tells the libraries")]
+
+
+def test_only_a_plain_file_of_its_own_is_read(tmp_path: Path) -> None:
+    """The longest source that is, one byte more; a pipe, which nobody writes to; a folder; and links, to within and to without."""
+    folder = tmp_path / "folder"
+    (folder / "folder").mkdir(parents=True)
+    for path, more in ((tmp_path / "out", 0), (folder / "most", 0), (folder / "more", 1)):
+        path.write_text("x" * (LONGEST_SOURCE + more))
+    os.mkfifo(folder / "pipe")
+    for name, target in (("within", "most"), ("without", "../out"), ("circle", "circle")):
+        (folder / name).symlink_to(target)
+    assert [name for name in [*os.listdir(folder), "none"] if grade.own_file(folder, name)] == ["most"]
 
 
 def test_a_compiler_that_is_late(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -146,6 +146,23 @@ static void arm(void)
 	puts(poll(&readable, 1, 1000) ? "event" : "no event");
 }
 
+/* A client whose own port another id has (0), or has not (1). */
+static void resolve_from(void)
+{
+	struct sockaddr_in own = { .sin_family = AF_INET, .sin_port = htons(7000) }, to;
+	struct rdma_cm_id *other, *id;
+
+	inet_pton(AF_INET, "192.0.2.1", &own.sin_addr);
+	to = own;
+	must(!rdma_create_id(ends.events, &other, NULL, RDMA_PS_TCP), "rdma_create_id");
+	must(!rdma_create_id(ends.events, &id, NULL, RDMA_PS_TCP), "rdma_create_id");
+	must(!rdma_bind_addr(other, (struct sockaddr *)&own), "rdma_bind_addr");
+	own.sin_port = htons((uint16_t)(7000 + number));
+	puts(rdma_resolve_addr(id, (struct sockaddr *)&own, (struct sockaddr *)&to, 1000)
+		     ? strerror(errno)
+		     : "Success");
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
@@ -159,6 +176,7 @@ int main(int argc, char **argv)
 		{ "agree", agree },
 		{ "groups", leave_groups },
 		{ "arm", arm },
+		{ "source", resolve_from },
 	};
 	struct sockaddr_in address = { .sin_family = AF_INET };
 	size_t i;

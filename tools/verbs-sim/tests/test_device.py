@@ -88,6 +88,8 @@ def test_each_code_of_the_rnr_timer() -> None:
         ("groups 1", "Invalid argument\n"),
         ("arm 1", "event\n"),
         ("arm 0", "no event\n"),
+        ("source 0", "Address already in use\n"),
+        ("source 1", "Success\n"),
     ],
 )
 def test_what_is_just_allowed_and_just_not(question: str, said: str) -> None:

@@ -82,6 +82,15 @@ def test_the_one_switch_of_threads_that_matters(strategy: str, program: list[str
     assert again(tmp_path, small).exit == 0
 
 
+def test_a_choice_before_the_one_that_matters_is_taken_away(tmp_path: Path) -> None:
+    """A shell makes calls first, in one of which it is held up."""
+    program = ["bash", "-c", f"exec {CLAIMS}"]
+    shrink(tmp_path, ["--strategy", "random", "--seeds", "400"], [program])
+    matters = (tmp_path / "shrunk.choices").read_text().splitlines()[-1]
+    (tmp_path / "two").write_text(f"hold 0.0 3 5\n{matters}\n")
+    assert shrink(tmp_path, ["--choices", "two"], [program])[0][4:] == [0, 0, 1]
+
+
 @pytest.mark.parametrize("messages", [1, 7])
 def test_a_client_that_fails_for_the_same_reason(messages: int, tmp_path: Path) -> None:
     """It ends with 3 for a completion. Without its server it would, too, but for an event; and a fault of the seventh message must not move to the first."""

@@ -139,8 +139,14 @@ class Harmless(unittest.TestCase):
         self.assertNotIn("LD_PRELOAD", told)
 
     def test_a_path_with_a_space(self) -> None:
-        """The same with a colon: LD_PRELOAD is split at both. The program sees no descriptor of ours."""
-        with tempfile.TemporaryDirectory(suffix=" a:b") as scratch:
+        self.assert_traced_from(" a")
+
+    def test_a_path_with_a_colon(self) -> None:
+        self.assert_traced_from(":b")
+
+    def assert_traced_from(self, suffix: str) -> None:
+        """LD_PRELOAD is split at both. The program sees no descriptor of ours."""
+        with tempfile.TemporaryDirectory(suffix=suffix) as scratch:
             for name in ("verbs-trace", "libverbs-trace.so"):
                 shutil.copy(Path(TOOL).parent / name, scratch)
             there = Path(scratch, "verbs-trace")

@@ -89,7 +89,9 @@ int connect_across(void)
 			return 1;
 		if (connect(client, (struct sockaddr *)&to, sizeof(to))) {
 			printf(", %s\n", strerrorname_np(errno));
-			return 0;
+			close(listener); /* nobody has the port any more */
+			listener = socket(AF_INET, SOCK_STREAM, 0);
+			return bind(listener, (struct sockaddr *)&to, sizeof(to));
 		}
 		close(accept(listener, (struct sockaddr *)&peer, &length));
 		printf("%s", inet_ntop(AF_INET6, &peer.sin6_addr, text, sizeof(text)));
