@@ -204,6 +204,18 @@ UNIT_TESTS(one_value, UNIT_LENGTH(singles))
 	ck_assert_uint_eq(our_histogram_percentile(&histogram, 100), singles[_i]);
 }
 
+/* 99.9 * 41000 / 100 is more than 40959 in floating point. */
+UNIT_TEST(a_rounding_error_is_no_rank)
+{
+	int i;
+
+	our_histogram_reset(&histogram);
+	for (i = 0; i < 41000; i++)
+		our_histogram_add(&histogram, i < 40959 ? 1 : 2);
+	ck_assert_uint_eq(our_histogram_percentile(&histogram, 99.9), 1);
+	ck_assert_uint_eq(our_histogram_percentile(&histogram, 99.91), 2);
+}
+
 UNIT_TEST(above_the_last_bucket)
 {
 	uint64_t p50, p99;
