@@ -3,7 +3,7 @@
 # Builds the test programs into build/tests/.
 
 TESTS_BUILD = $(BUILD)/tests
-TEST_PACKAGES = check json-c
+TEST_PACKAGES = check
 # Asked only when a test is built, and once: pkg-config and the packages may not be there before.
 TEST_CFLAGS = $(eval TEST_CFLAGS := $(shell pkg-config --cflags $(TEST_PACKAGES)))$(TEST_CFLAGS)
 TEST_LIBS = $(eval TEST_LIBS := $(shell pkg-config --libs $(TEST_PACKAGES)) -lm)$(TEST_LIBS)

@@ -21,7 +21,7 @@ from sim.simulation import TRANSPORTS, pair
 pytestmark = [pytest.mark.long, pytest.mark.timeout(0)]
 TOP = Path(__file__).resolve().parents[2]
 FOREIGN = TOP / "build/foreign"
-PACKAGES = "libc6-dev,libc-bin,librdmacm-dev,libibverbs-dev,check,libjson-c-dev"
+PACKAGES = "libc6-dev,libc-bin,librdmacm-dev,libibverbs-dev,check"
 # Undefined behaviour ends a test without the library of the sanitizer, which cross-compilers have for their own root only.
 UNDEFINED = "UNDEFINED=-fsanitize=undefined,bounds-strict -fsanitize-undefined-trap-on-error"
 

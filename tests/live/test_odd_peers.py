@@ -117,11 +117,6 @@ SERVERS = [
     Odd("has a lock", "count-atomic-1", "--memory counter", options=f"-v {ON_LOCK}", status=0),
     Odd("has a counter alone", "count-atomic-1", "--memory counter --short-by 16", options="-v", status=0),
     Odd("has no lock", "count-atomic-1", "--memory counter --short-by 16", ", but must be in 24 at a multiple of 8", ON_LOCK),
-    Odd("gives the lock back after a while", "count-atomic-1", "--memory taken", options=ON_LOCK, status=0),
-    Odd("keeps the lock", "count-atomic-1", "--memory kept", "waited in vain for the lock: 0x77 holds it", ON_LOCK),
-    Odd("takes the lock away", "count-atomic-1", "--memory stolen", "the lock was ours, and now it says 0x77", ON_LOCK, check=True),
-    Odd("counts without the lock", "count-atomic-1", "--memory ignored", " while we held the lock", ON_LOCK),
-    Odd("turns the counter back", "count-atomic-1", "--memory miscounted", ": the counter was 2, and had been ", "-v -c 100000"),
     # Peers that take lines of text.
     Odd("takes all lines", "talk-rdma-0", SLOT, "3 lines said, 0 heard", status=0),
     Odd("takes one line", "talk-rdma-0", f"{SLOT} --silent-after 1", " said nothing for 1 s, after 0 messages", "--timeout 1"),

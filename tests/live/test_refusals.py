@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Clients that a server refuses: each is told the reason, does not try again, and the next client is served."""
 
-from live.conftest import Client, Peer, Server
-from live.table import NEVER, each
+from live.conftest import Client, Server
+from live.table import each
 
 
 @each("ping-sr-1 ping-sr-4", check={"RoCE": "ping-sr-4"})
@@ -17,31 +17,6 @@ def test_one_that_is_over_the_limits(server: Server, client: Client) -> None:
     assert "refused us: it takes 1 to 1000 messages (-c)" in many.err
     assert s.err.count("client refused: its messages have 4097 bytes") == 1
     assert s.err.count("client refused: it wants to send 1001 messages") == 1
-
-
-# Private data that violate the protocol, and the number of the reason (docs/protocol.md). RoCE pads with zeros, so what
-# is too short has a count or size of zero there.
-SOUND, MAGIC = "00000000000000640000000000000040" + "0000000000000000", "4f555231"
-NONSENSE = {
-    "a count of 0": ("0000000000000000000000000000004000", 2),
-    "a size of 0": ("00000000000000640000000000000000", 3),
-    "a count of all ones": ("ffffffffffffffff0000000000000040", 2),
-    "a size of all ones": ("0000000000000064ffffffffffffffff", 3),
-    "another magic number": (f"{SOUND}4f55523200010020" "0000", 1),
-    "version 0": (f"{SOUND}{MAGIC}00000020" "0000", 1),
-    "length 33": (f"{SOUND}{MAGIC}00010021" "0000", 1),
-    "a byte too many": (f"{SOUND}{MAGIC}00010020" "ff", 1),
-}
-
-
-@each("ping-sr-1 ping-sr-4", check=NEVER)  # test_odd_peers.py has more of this
-def test_one_whose_private_data_make_no_sense(server: Server, client: Client, peer: Peer) -> None:
-    s = server()
-    for what, (data, reason) in NONSENSE.items():
-        stranger = peer(f"peer --client --stage 1 -a {{address}} -p {{port}} --raw-private {data}").ends(3)
-        assert f"{MAGIC}0001000{reason}" in (stranger.out + stranger.err).lower(), what
-    client("-v").ends(0)
-    s.ends(0)
 
 
 @each(

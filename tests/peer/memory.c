@@ -1,29 +1,20 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Place: the part of the independent peer (see peer.c) that shows memory as only an odd server has it:
- * records that are torn or stale, a lock that nobody gives back, a stream that is not the right one.
+ * records that are torn or stale, a stream that is not the right one.
  *
- * Contract: to add a kind, add a row to memories[]: what the buffer holds
- * before the client learns of it, and what changes when a word has at least some value.
+ * Contract: to add a kind, add a row to memories[]: what the buffer holds before the client learns of it,
+ * and the record that replaces it later.
  */
 #include "peer.h"
 
-#define COUNTER  0 /* the words of count-atomic-1, in the byte order of this machine */
-#define LOCK     1
-#define GUARDED  2
-#define ANOTHERS 0x77 /* a lock's value that no client of ours has chosen */
+#define REPLACED_US 20000 /* after this time the second record is there */
 
 struct memory {
 	const char *name;
 	void (*fill)(const struct peer *p, const struct memory *memory, uint8_t *at);
 	uint64_t first, ends, contents, second; /* bytes in a record: see fill_record */
 	bool own_sum;
-	uint64_t lock;
-	unsigned int changes; /* the number of times that `changed` is set */
-	unsigned int watched, after_us;
-	uint64_t at_least;
-	unsigned int changed;
-	uint64_t to;
 };
 
 /*
@@ -61,10 +52,11 @@ static void fill_stream(const struct peer *p, const struct memory *memory, uint8
 	at[p->size - 1] ^= (uint8_t)memory->first;
 }
 
+/* The words of count-atomic-1: the counter, the lock, and what that guards. */
 static void fill_counter(const struct peer *p, const struct memory *memory, uint8_t *at)
 {
-	(void)p;
-	memcpy(at + 8 * LOCK, &memory->lock, sizeof(memory->lock));
+	(void)p, (void)memory;
+	memset(at, 0, COUNTER_LEN);
 }
 
 static const struct memory memories[] = {
@@ -72,33 +64,14 @@ static const struct memory memories[] = {
 	{                                                                                       \
 		.name = name_, .fill = fill_record, .first = 4, .contents = of_end, __VA_ARGS__ \
 	}
-#define COUNTS(name_, ...)                                       \
-	{                                                        \
-		.name = name_, .fill = fill_counter, __VA_ARGS__ \
-	}
-#define WHEN(word, value, after, changed_, to_)                                    \
-	.changes = 1, .watched = (word), .at_least = (value), .after_us = (after), \
-	.changed = (changed_), .to = (to_)
 	RECORD("record", 4),
 	RECORD("same-numbers", 5),
 	RECORD("another-sum", 5, .own_sum = true),
 	RECORD("changing", 4, .ends = 1),
-	RECORD("older", 4, .second = 1, .after_us = 20000),
+	RECORD("older", 4, .second = 1),
 	{ .name = "stream", .fill = fill_stream },
 	{ .name = "another-stream", .fill = fill_stream, .first = 1 },
-	COUNTS("counter"),
-	COUNTS("taken", .lock = ANOTHERS, WHEN(LOCK, 1, 20000, LOCK, 0)),
-	COUNTS("kept", .lock = ANOTHERS),
-	COUNTS("stolen", WHEN(LOCK, 1, 0, LOCK, ANOTHERS)),
-	{ .name = "ignored",
-	  .fill = fill_counter,
-	  .changes = 10, /* one of these changes is while the client holds the lock */
-	  .watched = LOCK,
-	  .at_least = 1,
-	  .after_us = 5000,
-	  .changed = GUARDED,
-	  .to = 100 },
-	COUNTS("miscounted", WHEN(COUNTER, 4, 0, COUNTER, 2)),
+	{ .name = "counter", .fill = fill_counter },
 };
 
 const struct memory *find_memory(const char *name)
@@ -117,25 +90,13 @@ void fill_memory(const struct peer *p, uint8_t *at)
 	memory->fill(p, memory, at);
 }
 
-/* Repeats as often as the row says, unless the client leaves before. */
-void change_memory(struct peer *p, uint8_t *at)
+void change_memory(const struct peer *p, uint8_t *at)
 {
-	const struct memory *memory = find_memory(p->memory);
-	volatile uint64_t *words = (volatile uint64_t *)(void *)at;
+	struct memory next = *find_memory(p->memory);
 
-	if (memory->second) {
-		struct memory next = *memory;
-
-		usleep(memory->after_us);
-		next.first = next.contents = memory->second;
-		fill_record(p, &next, at);
-	}
-	for (unsigned int i = 0; i < memory->changes; i++) {
-		while (words[memory->watched] < memory->at_least && !p->left) {
-			rest(p);
-			usleep(PAUSE_US);
-		}
-		usleep(memory->after_us);
-		words[memory->changed] = memory->to;
-	}
+	if (!next.second)
+		return;
+	usleep(REPLACED_US);
+	next.first = next.contents = next.second;
+	fill_record(p, &next, at);
 }

@@ -153,7 +153,7 @@ void disconnect(struct peer *p);
 /* memory.c */
 const struct memory *find_memory(const char *name);
 void fill_memory(const struct peer *p, uint8_t *at);
-void change_memory(struct peer *p, uint8_t *at);
+void change_memory(const struct peer *p, uint8_t *at);
 
 /* one_sided.c */
 void awaited(const struct peer *p, int status, uint64_t done);

@@ -1,18 +1,15 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Numbers of options: their defaults, the largest, and what a program then posts. What users see of each is in transcripts/."""
+"""Numbers of options: their defaults, and the largest. What users see of each is in transcripts/, and what is posted in posts.txt there."""
 
 from __future__ import annotations
 
 import re
 import subprocess
-from dataclasses import dataclass
 
 import pytest
 from sim.simulation import ADDRESS, OF_ITS_OWN, SIDES, TOP, simulate
 from live.table import STAGES, Stage
 
-BY_NAME = {stage.name: stage for stage in STAGES}
-BUFFERS = 8
 COUNT = 20
 
 
@@ -79,60 +76,3 @@ def test_the_largest_numbers(stage: Stage, side: int) -> None:
         assert run.exit not in OF_ITS_OWN and not run.left.replace("nothing", ""), run.why()
         less = re.search(rf"{option}|RDMA device|rxe0|memory", run.err)
         assert {*run.statuses} == {0} or less, f"{option} {most}\n{run.why()}"
-
-
-# ---- What is posted ----
-
-
-@dataclass(frozen=True)
-class Posted:
-    """The posts of a side's sends."""
-
-    stage: str
-    side: int
-    words: str
-    inlined: int | None = None
-    signaled: int | None = None
-    chain: int | None = None  # the longest chain of posts
-    pieces: int | None = None
-    device: str = "roce"
-
-    def __str__(self) -> str:
-        return f"{self.stage}-{SIDES[self.side]} {self.words} {self.device}"
-
-
-POSTED = [
-    Posted("ping-sr-2", 1, "-s 64", inlined=COUNT),
-    Posted("ping-sr-2", 0, "-s 64", inlined=COUNT),
-    Posted("ping-sr-2", 1, "-s 65", inlined=0),
-    Posted("ping-sr-2", 1, "-s 64", inlined=COUNT, device="roce,max_inline=64,inline_piece=1"),
-    Posted("ping-sr-2", 1, "-s 1", inlined=0, device="roce,max_inline=63"),  # the device does not have as much as was asked for
-    Posted("ping-sr-2", 1, "-s 1", inlined=0, device="roce,max_inline=0"),
-    Posted("blast-sr-2", 1, "-b 8 -s 100 --inline 100", inlined=COUNT),
-    Posted("blast-sr-2", 1, "-b 8 -s 101 --inline 100", inlined=0),
-    Posted("blast-sr-2", 1, "-b 8 -s 16 --inline 0", inlined=0),
-    Posted("blast-sr-2", 1, "-b 8 -s 4095", signaled=COUNT // 2),  # messages in each -b / 4
-    Posted("blast-sr-2", 1, "-b 8 -s 4096", signaled=COUNT),
-    Posted("blast-sr-2", 1, "-b 8 --signal-every 1000", signaled=COUNT // BUFFERS),
-    Posted("blast-sr-2", 1, "-b 7 --signal-every 3", signaled=COUNT // 3),
-    Posted("blast-sr-2", 1, "-b 8 --chain 3", chain=3),
-    Posted("blast-sr-2", 1, "-b 8", chain=BUFFERS),
-    Posted("blast-sr-2", 1, "-s 200 --sge 3", pieces=3, device="roce,max_sge=3"),
-    Posted("blast-sr-2", 1, "-s 2 --sge 3 --inline 0", pieces=2),
-    Posted("blast-rdma-1", 1, "-b 8 --chain 3", chain=3),
-]
-REQUEST = r"^\[.*\] {side}\.\d+ +\d+ = request (\d+) of a chain: \d+ bytes in (\d+) pieces(, inline)?(, signaled)?$"
-
-
-@pytest.mark.parametrize("row", POSTED, ids=str)
-def test_what_is_posted(row: Posted) -> None:
-    run = simulate(pair_of(BY_NAME[row.stage], row.words), "--trace", "--device", row.device)
-    assert not run.exit, run.why()
-    found = re.findall(REQUEST.format(side=row.side), run.err, re.MULTILINE)
-    got = {
-        "inlined": sum(bool(inline) for _, _, inline, _ in found),
-        "signaled": sum(bool(signaled) for *_, signaled in found),
-        "chain": max(int(place) for place, *_ in found),
-        "pieces": max(int(pieces) for _, pieces, *_ in found),
-    }
-    assert all(getattr(row, name) in (None, value) for name, value in got.items()), got

@@ -88,24 +88,6 @@ def test_a_program_that_was_stopped_goes_on(tmp_path: Path) -> None:
     assert run.statuses[1] == 0 and "run not completed" in run.out, run.why()
 
 
-@pytest.mark.parametrize(
-    "line, status, said",
-    [
-        ("until 0 err 1 no such text", 120, "step 2: program 0 has not said no such text"),
-        ("until 1 err 1 text", 2, "step 2 cannot be done: until 1 err 1 text"),
-        ("signal 0 SIGNOTHING", 2, "step 2 cannot be done"),
-        ("wait", 2, "step 2 cannot be done"),
-        ("nonsense", 2, "step 2 cannot be done"),
-        ("start ./no-such-program", 127, "status 0/127"),
-        ("end", 137, "status 137"),
-        (f"start {SERVER} -p 7471", 120, "status 0/0"),  # only the first one is a server
-    ],
-)
-def test_steps_that_cannot_be_done(tmp_path: Path, line: str, status: int, said: str) -> None:
-    run = steps(tmp_path, f"start {SERVER}", line)
-    assert run.exit == status and said in f"{run.reason} status {'/'.join(map(str, run.statuses))}", run.why()
-
-
 def test_a_server_is_stopped_at_a_call() -> None:
     """Its client, which has a limit, gives up; it goes on when all are told to leave."""
     server, client = pair(PING_SR_3, 5)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""verbs-trace over the simulated device: what it shows with each option, as text and as JSON, what it accuses programs of, and
-that both its ledger and the device's have the same objects at the end. drivers/test_tracer.py has what only drivers show."""
+"""verbs-trace over the simulated device: what it shows with options, and as JSON, what it accuses programs of, and that both its ledger
+and the device's have the same objects at the end. Its lines are in transcripts/verbs-trace.txt, and what only drivers show in drivers/test_tracer.py."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from sim import tables
 from tracing import ALSO, ALSO_GUILTY, NOT_ON, SINS, records
 
 TRACE, SINNER, EXTENDED = "tools/verbs-trace/verbs-trace", "build/tests/tracer/sins", "build/tests/tracer/extended"
-TIME = r"^ +\d+\.\d{6} t1 "
 # verbs-sim needs SIGSEGV itself, for programs that read the TSC; and a post during a disconnect of soft-iWARP fails for one seed,
 # and not for another.
 NOT_HERE = NOT_ON | {("RoCE", "private-data-after-ack"), ("iWARP", "private-data-after-ack"), ("iWARP", "posted-after-error")}
@@ -61,31 +60,6 @@ def calls(*options: str) -> list[dict[str, Any]]:
 def of_client(*options: str, fail: str = "", server: tuple[str, ...] = ()) -> Run:
     """Runs a client that is traced, of which one call may fail."""
     return simulate([[*SERVER, *server], [TRACE, *options, *CLIENT]], *(["--fail", f"1:{fail}"] if fail else []))
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        r"rdma_create_id\(event_channel1, id1 \(0x[0-9a-f]+\), context NULL, ps TCP\) = 0 <",
-        r"rdma_get_cm_event\(event_channel1, event1, \{ADDR_RESOLVED, id2, status 0\}\) = 0 <",
-        r"ibv_reg_mr\(pd1, addr 0x[0-9a-f]+, length 4096, access LOCAL_WRITE\) = mr1 \(0x",
-        r"rdma_create_qp\(id2, pd1, qp_init_attr \{qp_type RC, send_cq cq1, recv_cq cq1, cap \{send 64,",
-        r"rdma_connect\(id2, conn_param \{responder_resources 1, initiator_depth 1, retry_count 6, "
-        r"rnr_retry_count 6, private_data \(6 bytes\) 68656c6c6f00\}\) = 0 <",
-        r"rdma_get_cm_event\(.*\{CONNECT_REQUEST, id3, listener id1, status 0, .*68656c6c6f00",
-        r"ibv_post_send\(qp1, \[\{wr_id 0x73, SEND, flags SIGNALED, sge \[\{addr 0x[0-9a-f]+, length 256, ",
-        r"ibv_poll_cq\(cq2, num_entries 1, \[\{wr_id 0x72, SUCCESS, RECV, bytes 256, qp2\}\]\) = 1 <",
-        r"ibv_poll_cq\(cq2\) = 0, 1 time <",
-        r"ibv_destroy_cq\(cq2\) = 0 <",
-    ],
-)  # fmt: skip
-def test_each_kind_of_line(line: str) -> None:
-    """The kinds are those of tools/verbs-trace/README.md."""
-    assert re.search(TIME + line, told(), re.MULTILINE), told()
-
-
-def test_an_object_has_its_pointer_where_it_is_made() -> None:
-    assert [len(re.findall(rf"\b{name} \(0x", told())) for name in ("qp1", "mr2", "id1")] == [0, 1, 1]
 
 
 def test_empty_polls_come_before_what_other_threads_did_after_they_began(tmp_path: Path) -> None:
@@ -135,21 +109,8 @@ def test_i_names_the_line_of_each_call() -> None:
 
 
 def test_words_of_e() -> None:
-    assert {*re.findall(r" t1 (\w+)\(", told("-e", "create,!channel"))} == {"rdma_create_id", "ibv_create_cq", "rdma_create_qp"}
+    """The transcript has the words; one that is empty is none."""
     assert told("-e", "create,!channel,") == told("-e", "create,!channel")
-
-
-def test_q_shows_the_first_of_each_queue() -> None:
-    quiet, whole = told("-q"), told()
-    for verb in ("ibv_post_send", "ibv_post_recv", "ibv_poll_cq"):
-        queues = re.findall(rf" t1 {verb}\((\w+), ", whole)
-        assert re.findall(rf" t1 {verb}\((\w+), ", quiet) == [*dict.fromkeys(queues)]
-    assert "rdma_connect(" in quiet
-
-
-def test_q_shows_what_fails() -> None:
-    run = of_client("-q", fail="ibv_post_send:2:ENOMEM")
-    assert re.findall(r"ibv_post_send\(.*\) = (.*?) <", run.err) == ["0", "12 ENOMEM (Cannot allocate memory)"], run.why()
 
 
 @pytest.mark.parametrize("call, result", [("rdma_create_qp", "-1"), ("ibv_create_cq", "NULL"), ("ibv_dereg_mr", "-1")])
@@ -169,16 +130,6 @@ def test_k_begins_with_the_first_error() -> None:
     assert "{REJECTED, " in alone.err.splitlines()[0], alone.why()
     server = simulate([[TRACE, *SERVER], CLIENT]).err
     assert "WR_FLUSH_ERR" in server and not simulate([[TRACE, "-k", *SERVER], CLIENT]).err
-
-
-def test_l_labels_each_line_but_those_of_json() -> None:
-    lines = told("-l", "a/b", sin="leak", how="guilty").splitlines()
-    assert not [line for line in lines if not re.match(r"a/b: +\S", line)] and "a/b:   verbs-trace: 20 accusations" in lines
-    assert "pid" in records(told("-l", "a/b", "-j"))[0]
-
-
-def test_s_cuts_binary_data() -> None:
-    assert "private_data (6 bytes) 6865...}" in told("-s", "2")
 
 
 def test_n_shows_what_the_library_calls() -> None:
@@ -221,25 +172,6 @@ def extended(*options: str, fails: bool = False) -> str:
     run = simulate([[TRACE, *options, EXTENDED, "rxe0", *(["no-receive"] if fails else [])]])
     assert run.statuses == [0], run.why()
     return run.err
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        r"ibv_create_cq_ex\(context1, init_attr \{cqe 64, comp_vector 0, wc_flags 0x5, comp_mask 0x0\}\) = cq1 \(",
-        r"ibv_create_qp_ex\(context1, .*pd1, send_cq cq1, .*comp_mask 0x41, send_ops_flags 0x1d\}\) = qp1 \(0x\w+\), qp_num \d+ <",
-        r"ibv_wr_start\(qp1\) <",
-        r"ibv_wr_send_imm\(qp1, wr_id 0x2, flags SIGNALED, imm_data 0x1234\) <",
-        r"ibv_wr_set_sge\(qp1, lkey 0x\w+, addr 0x\w+, length 256\) <",
-        r"ibv_wr_rdma_write\(qp1, wr_id 0x3, flags SIGNALED, rkey 0x\w+, remote_addr 0x\w+\) <",
-        r"ibv_wr_complete\(qp1\) = 0 <",
-        r"ibv_start_poll\(cq1, \[\{wr_id 0x1, SUCCESS, RECV, bytes 256, qp1\}\]\) = 0 <",
-        r"ibv_start_poll\(cq1, \[\{wr_id 0x3, SUCCESS, RDMA_WRITE, qp1\}\]\) = 0 <",
-        r"ibv_end_poll\(cq1\) <",
-    ],
-)  # fmt: skip
-def test_a_line_of_extended_queues(line: str) -> None:
-    assert re.search(TIME + line, extended(), re.MULTILINE) and "accusation" not in extended()
 
 
 def test_an_error_of_extended_queues() -> None:

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of ping-sr-1's private data: the bytes that docs/protocol.md defines, which
- * data of other programs is refused, and the limits (each tested at the limit and one beyond it).
+ * Place: unit tests of ping-sr-1's private data: the bytes that docs/protocol.md defines, also on other
+ * processors (tests/foreign), and the reasons of a refusal.
  */
 #include <errno.h>
 #include <string.h>
 
-#include "blast-sr-2/blast.h"
 #include "common/roles.h"
 #include "ping-sr-1/connect_info.h"
 #include "program/serve/admission.h"
@@ -14,11 +13,6 @@
 #include "program/stage.h"
 #include "tests/unit/unit.h"
 
-#define LIMIT_COUNT   1000
-#define LIMIT_SIZE    4096
-#define LIMIT_BUFFERS 16
-
-static const struct our_options options;
 static const struct our_connect_info honest = { 5, 64, 3, true };
 
 /* The bytes that docs/protocol.md defines. */
@@ -64,149 +58,16 @@ UNIT_TESTS(private_data_that_do_not_fit_are_refused, 2)
 	ck_assert_int_eq(our_agent_accept(&control, data, lengths[_i] + 140), EMSGSIZE);
 }
 
-/* Data that a client may send: the start of a message as above, with up to three bytes changed. */
-static const struct received {
-	size_t length, at;
-	uint8_t instead, version, whole; /* the length that it tells */
-	bool taken;
-} received[] = {
-	{ 32, 7, 5, 1, 32, true }, /* data in the form that this suite sends */
-	{ 56, 7, 5, 1, 32, true }, /* data with RoCE's padding */
-	{ 16, 7, 5, 1, 32, true }, /* data without buffers, */
-	{ 24, 7, 5, 1, 32, true }, /* data without the extension */
-	{ 0, 7, 5, 1, 32, false },
-	{ 15, 7, 5, 1, 32, false },
-	{ 17, 7, 5, 1, 32, true },
-	{ 23, 7, 5, 1, 32, true },
-	{ 23, 22, 1, 1, 32, false },
-	{ 25, 7, 5, 1, 32, false },  /* a byte of an extension */
-	{ 20, 7, 5, 1, 32, true },   /* padding may be any number of zeros */
-	{ 20, 17, 1, 1, 32, false }, /* half a number of buffers */
-	{ 28, 7, 5, 1, 32, false },  /* a part of an extension */
-	{ 31, 7, 5, 1, 32, false },
-	{ 32, 24, 'X', 1, 32, false }, /* another magic, */
-	{ 32, 27, 0x32, 1, 32, false },
-	{ 32, 7, 5, 0, 32, false },  /* another version, */
-	{ 32, 7, 5, 1, 33, false },  /* another length */
-	{ 56, 40, 1, 1, 32, false }, /* padding that is not zero */
-	/* A higher version has more fields after those that are known here, and after them only zeros. */
-	{ 32, 7, 5, 2, 32, true },
-	{ 56, 39, 1, 2, 40, true },
-	{ 56, 55, 1, 255, 56, true },
-	{ 56, 40, 1, 2, 40, false }, /* this byte is after the extension's end */
-	{ 56, 39, 1, 1, 40, false },
-	{ 56, 33, 1, 2, 31, false },
-	{ 56, 39, 1, 2, 57, false }, /* the data are too short */
-};
-
-UNIT_TESTS(strangers_are_told_from_friends, UNIT_LENGTH(received))
+/* tests/sim/transcripts/wire.txt has other data, and what a server says of them. */
+UNIT_TEST(it_understands_the_same_bytes)
 {
-	const struct received *one = &received[_i];
 	struct our_connect_info info;
-	uint8_t data[56] = { 0 };
 
-	memcpy(data, honest_bytes, sizeof(honest_bytes));
-	data[29] = one->version;
-	data[31] = one->whole;
-	data[one->at] = one->instead;
-	ck_assert_int_eq(our_decode_connect_info(data, one->length, &info),
-			 one->taken ? 0 : EPROTO);
-	if (!one->taken)
-		return;
+	ck_assert_int_eq(our_decode_connect_info(honest_bytes, sizeof(honest_bytes), &info), 0);
 	ck_assert_uint_eq(info.count, 5);
 	ck_assert_uint_eq(info.data_size, 64);
-	ck_assert_uint_eq(info.n_data_buffers, one->length < 24 ? 0 : 3);
-	ck_assert(info.has_extension == (one->length >= 32));
-}
-
-static const struct asked {
-	struct our_connect_info info;
-	int ret;
-	enum our_refusal_reason reason;
-	uint64_t limit;
-} asked[] = {
-	{ { 1, 1, 1, true }, 0, OUR_REFUSED_NOT, 0 },
-	{ { LIMIT_COUNT, LIMIT_SIZE, LIMIT_BUFFERS, true }, 0, OUR_REFUSED_NOT, 0 },
-	{ { LIMIT_COUNT, 64, LIMIT_BUFFERS, true }, 0, OUR_REFUSED_NOT, 0 },
-	{ { 0, 64, 1, true }, ERANGE, OUR_REFUSED_COUNT, LIMIT_COUNT },
-	{ { LIMIT_COUNT + 1, 64, 1, true }, ERANGE, OUR_REFUSED_COUNT, LIMIT_COUNT },
-	{ { UINT64_MAX, 64, 1, true }, ERANGE, OUR_REFUSED_COUNT, LIMIT_COUNT },
-	{ { 5, 0, 1, true }, ERANGE, OUR_REFUSED_SIZE, LIMIT_SIZE },
-	{ { 5, LIMIT_SIZE + 1, 1, true }, ERANGE, OUR_REFUSED_SIZE, LIMIT_SIZE },
-	{ { 5, UINT64_MAX, 1, true }, ERANGE, OUR_REFUSED_SIZE, LIMIT_SIZE },
-	{ { 5, 64, 0, true }, ERANGE, OUR_REFUSED_BUFFERS, LIMIT_BUFFERS },
-	{ { 5, 64, LIMIT_BUFFERS + 1, true }, ERANGE, OUR_REFUSED_BUFFERS, LIMIT_BUFFERS },
-	/* this is more than 32 bits can count */
-	{ { 5, 64, (1ull << 32) + 1, true }, ERANGE, OUR_REFUSED_BUFFERS, LIMIT_BUFFERS },
-};
-
-/* Checks the limits as the agent of a streaming stage does, which also has a limit on buffers. */
-static int take(struct our_control *agent, const struct our_cm_event *request)
-{
-	int ret;
-
-	our_client_limits.max_count = LIMIT_COUNT;
-	our_client_limits.max_size = LIMIT_SIZE;
-	our_blast_options.max_buffers = LIMIT_BUFFERS;
-	ret = our_private_data.take(agent, request);
-	return ret ? ret : our_blast_check(agent);
-}
-
-UNIT_TESTS(limits_are_kept_and_told, UNIT_LENGTH(asked))
-{
-	struct our_session session = {
-		.run = { .options = &options, .count = 77, .data_size = 77 }
-	};
-	const struct our_run *run = &session.run;
-	struct our_control agent = { .user = &session };
-	uint8_t told[OUR_MAX_PRIVATE_DATA];
-	const struct asked *one = &asked[_i];
-	struct our_cm_event request = { .private_data_length = OUR_CONNECT_INFO_LENGTH };
-	struct our_refusal refusal;
-
-	our_encode_connect_info(&one->info, request.private_data);
-	capture_start();
-	ck_assert_int_eq(take(&agent, &request), one->ret);
-	if (!one->ret) {
-		ck_assert_uint_eq(run->count, one->info.count);
-		ck_assert_uint_eq(run->data_size, one->info.data_size);
-		ck_assert_uint_eq(run->n_data_buffers, one->info.n_data_buffers);
-		ck_assert(run->has_extension);
-		ck_assert_uint_eq(session.memory,
-				  our_memory_of_buffers(run->n_data_buffers, run->data_size) +
-					  run->n_data_buffers * our_blast_options.sge *
-						  sizeof(struct ibv_sge));
-		ck_assert_str_eq(captured_stderr(), "");
-		return;
-	}
-	assert_holds(captured_stderr(), "client refused");
-	ck_assert_uint_eq(our_private_data.refuse(&agent, 0, told), OUR_REFUSAL_LENGTH);
-	ck_assert_int_eq(our_decode_refusal(told, OUR_REFUSAL_LENGTH, &refusal), 0);
-	ck_assert_int_eq(refusal.reason, one->reason);
-	ck_assert_uint_eq(refusal.limit, one->limit);
-}
-
-/* The limits that --help and the README name, if no option sets others. */
-static const struct {
-	uint64_t count, data_size;
-	int ret;
-} by_default[] = {
-	{ 5, 16777216, 0 },
-	{ 5, 16777217, ERANGE },
-	{ 1000000000000, 64, 0 },
-	{ 1000000000001, 64, ERANGE },
-};
-
-UNIT_TESTS(limits_are_those_of_the_help, UNIT_LENGTH(by_default))
-{
-	struct our_connect_info info = { by_default[_i].count, by_default[_i].data_size, 1, true };
-	struct our_cm_event request = { .private_data_length = OUR_CONNECT_INFO_LENGTH };
-	struct our_session session = { .run = { .options = &options } };
-	struct our_control agent = { .user = &session };
-
-	our_encode_connect_info(&info, request.private_data);
-	capture_start();
-	ck_assert_int_eq(our_private_data.take(&agent, &request), by_default[_i].ret);
+	ck_assert_uint_eq(info.n_data_buffers, 3);
+	ck_assert(info.has_extension);
 }
 
 static const struct {
@@ -246,25 +107,4 @@ UNIT_TESTS(what_kept_the_server_from_serving_is_told, UNIT_LENGTH(failures))
 	memcpy(client.cm_event.private_data, told, OUR_REFUSAL_LENGTH);
 	our_private_data.explain(&client.cm_event, text, sizeof(text));
 	assert_holds(text, failures[_i].told);
-}
-
-static const struct {
-	struct our_refusal refusal;
-	const char *explained;
-} refusals[] = {
-	{ { OUR_REFUSED_NO_SENSE, 0 }, "it does not understand what we told it" },
-	{ { OUR_REFUSED_COUNT, 7 }, "it takes 1 to 7 messages (-c)" },
-	{ { OUR_REFUSED_SIZE, 7 }, "it takes messages of 1 to 7 bytes (-s)" },
-	{ { OUR_REFUSED_BUFFERS, 7 }, "it takes 1 to 7 buffers (-b)" },
-	{ { OUR_REFUSED_BUSY, 0 }, "it is leaving, and takes no more clients" },
-};
-
-UNIT_TESTS(a_refusal_is_explained, UNIT_LENGTH(refusals))
-{
-	struct our_cm_event event = { .private_data_length = OUR_REFUSAL_LENGTH };
-	char text[128];
-
-	our_encode_refusal(&refusals[_i].refusal, event.private_data);
-	our_private_data.explain(&event, text, sizeof(text));
-	ck_assert_str_eq(text, refusals[_i].explained);
 }
