@@ -146,8 +146,8 @@ def credits_(chance: Random) -> list[Check]:
     return checks + [
         innocent(5, "client", checks[0]),
         innocent(5, "server", checks[1]),
-        over_sim(5, "blast-sr-2", "client", "orderings"),
-        over_sim(10, "blast-sr-2", "server", "orderings"),
+        over_sim(5, "blast-sr-2", "client", "orderings", 0),
+        over_sim(10, "blast-sr-2", "server", "orderings", 1),
     ]
 
 
@@ -260,8 +260,8 @@ def immediate(chance: Random) -> list[Check]:
         messages(5, "client", "RoCE", "ping-rdma-3", draw_count(chance)),
         Check(10, "client: WRITEs with immediate data, numbered", client.case, judges.numbered(count), KERNEL),
         innocent(5, "client", client),
-        over_sim(5, "ping-rdma-3", "client", "orderings"),
-        over_sim(5, "ping-rdma-3", "server", "orderings"),
+        over_sim(5, "ping-rdma-3", "client", "orderings", 0),
+        over_sim(5, "ping-rdma-3", "server", "orderings", 1),
         over_sim(30, "ping-rdma-3", "client", "odd"),
     ]
 
@@ -301,8 +301,8 @@ def bare(chance: Random, timeout: int = 0, retries: int = 0) -> list[Check]:
         *[Check(20, "client: how long and how often it tries", client.case, tries)] * bool(timeout),
         messages(20, "server", "RoCE", "ping-rc-0", of_server, "-c", str(of_server)),
         innocent(5 if timeout else 10, "client", client),
-        over_sim(5, "ping-rc-0", "client", "orderings"),
-        over_sim(5, "ping-rc-0", "server", "orderings"),
+        over_sim(5, "ping-rc-0", "client", "orderings", 0),
+        over_sim(5, "ping-rc-0", "server", "orderings", 1),
         over_sim(15, "ping-rc-0", "client", "calls"),
         over_sim(15, "ping-rc-0", "server", "calls"),
     ]

@@ -135,7 +135,8 @@ class Row:
 
 
 def places_of(callers: set[str]) -> dict[str, tuple[Place, ...]]:
-    """The lines that an address of a program of the tree stands for, with functions that were inlined there, innermost first."""
+    """The lines that an address of a program of the tree stands for, with functions that were inlined there, innermost first. Raises
+    LookupError."""
     objects: dict[str, list[str]] = {}
     for caller in sorted(callers):
         program, _, offset = caller.rpartition("+")
@@ -145,6 +146,8 @@ def places_of(callers: set[str]) -> dict[str, tuple[Place, ...]]:
     for program, offsets in objects.items():
         command = ["addr2line", "-afie", program, *offsets]
         said = subprocess.run(command, cwd=TOP, capture_output=True, text=True, check=True, timeout=60).stdout
+        if f"\n{TOP}/" not in said:
+            raise LookupError(f"{program} names no line of {TOP}: was it built in another folder, or without -g? Build it again: make clean all")
         for offset, lines in zip(offsets, re.split(r"^0x.*\n", said, flags=re.MULTILINE)[1:], strict=True):
             pairs = re.findall(rf"^(\w+)\n{TOP}/(\S+):(\d+).*$", lines, re.MULTILINE)
             found[f"{program}+{offset}"] = tuple(Place(name, file, int(line)) for name, file, line in pairs)
@@ -512,7 +515,11 @@ def main() -> int:
         return 0
     named = {scene.name: scene for scene in stages.get(asked.stage, [])}
     if asked.scene in named:
-        print(text_of(tell(named[asked.scene], asked.stage, asked.picture)), end="")
+        try:
+            print(text_of(tell(named[asked.scene], asked.stage, asked.picture)), end="")
+        except LookupError as why:
+            print(f"make scene: {why}", file=sys.stderr)
+            return 1
         return 0
     known = [f"{scene.name:12} {scene.title} ({scene.device})" for scene in named.values()] or list(stages)
     print("\n".join([f"{asked.stage} has these scenes:" if named else "these stages have scenes:", *known]))

@@ -7,6 +7,7 @@ with `make` and the Debian packages of [build] in tools/packages.txt.
 
 import re
 import shutil
+import subprocess
 from pathlib import Path
 
 from tools import stages
@@ -60,12 +61,17 @@ def needed(sources: list[str]) -> list[str]:
     return files
 
 
+def rooms_sources() -> list[str]:
+    """The sources of the rooms, without the mains."""
+    return [f"{room}/{path.name}" for room in stages.variable("ROOMS") for path in sorted((TOP / room).glob("*.c")) if not path.name.endswith("_main.c")]
+
+
 def write(directory: Path, stage: str, purpose: str) -> None:
     """Writes the sources and a Makefile."""
     of_role = {role: stages.parts(stage, role) for role in ("client", "server")}
     parts = [path for path in of_role["client"] if path in of_role["server"]]
     own = {role: [path for path in of_role[role] if path not in parts] for role in of_role}
-    rooms = [f"{room}/{path.name}" for room in stages.variable("ROOMS") for path in sorted((TOP / room).glob("*.c")) if not path.name.endswith("_main.c")]
+    rooms = rooms_sources()
     for path in needed(parts + own["client"] + own["server"] + rooms):
         (directory / path).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(TOP / path, directory / path)
@@ -86,12 +92,35 @@ def write(directory: Path, stage: str, purpose: str) -> None:
 SANITIZE = {"asan": "-fsanitize=address,undefined -fno-sanitize-recover=all", "tsan": "-fsanitize=thread"}
 
 
+def simulated(sanitizer: str) -> str:
+    """The flags with which a program is built for the simulated device; it is linked with partners/host.c."""
+    wrapped = ",".join(f"--wrap={name}" for name in ("rdma_create_qp", "getaddrinfo", "write", "pwrite", "fflush", "fclose", "rename"))
+    return f"-g -O1 -fno-omit-frame-pointer -w {SANITIZE[sanitizer]} -Wl,{wrapped}"
+
+
 def for_simulation(tree: Path, sanitizer: str) -> str:
-    """Adds to a tree what a program meets on other machines: partners/host.c. Returns the CFLAGS with which make has to build it."""
+    """Adds to a tree what a program meets on other machines. Returns the CFLAGS with which make has to build it."""
     shutil.copyfile(TOP / "course/partners/host.c", tree / "common/host.c")
     shutil.copyfile(TOP / "build/course/partners/host.o", tree / "build/common/host.o")
-    wrapped = ",".join(f"--wrap={name}" for name in ("rdma_create_qp", "getaddrinfo", "write", "pwrite", "fflush", "fclose", "rename"))
-    return f"CFLAGS=-g -O1 -fno-omit-frame-pointer -w {SANITIZE[sanitizer]} -Wl,{wrapped}"
+    return f"CFLAGS={simulated(sanitizer)}"
+
+
+def link(tree: Path, stage: str, own: str) -> dict[str, str]:
+    """Makes a tree for one source: all headers, and few files with the objects of all other sources, because the lab's machine takes
+    long for each file. Returns the words that link each program, in which own.o is the object of that source."""
+    parts = {role: stages.parts(stage, role) for role in stages.ROLES}
+    rooms = rooms_sources()
+    for path in needed([*rooms, *parts["client"], *parts["server"]]):
+        if path.endswith(".h"):
+            (tree / path).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(TOP / path, tree / path)
+    merged = {"rooms.a": ["ar", "qcs"], **{f"{role}.o": ["ld", "-r", "-o"] for role in parts}}
+    for name, command in merged.items():
+        sources = rooms if name == "rooms.a" else parts[name.removesuffix(".o")]
+        objects = [TOP / "build" / Path(path).with_suffix(".o") for path in sources if path != own]
+        subprocess.run([*command, tree / name, *objects], check=True)
+    shutil.copyfile(TOP / "build/course/partners/host.o", tree / "host.o")
+    return {role: "own.o " * (own in rooms or own in parts[role]) + f"{role}.o rooms.a" for role in parts}
 
 
 def add_objects(tree: Path, own: list[str]) -> None:

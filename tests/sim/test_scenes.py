@@ -32,9 +32,9 @@ def test_each_line_has_the_call(stage: str) -> None:
     for function, file, line, call in rows:
         text = (TOP / file).read_text().splitlines()
         near = "\n".join(text[int(line) - 2 : int(line) + 1])
-        assert re.search(rf"\b{call}\(", near), f"{file}:{line} does not call {call}"
+        assert re.search(rf"\b{call}\(", near), f"{file}:{line} does not call {call}; if lines have moved: make scenes"
         begins = [name[1] for name in (re.match(r"(?:\w.*\W)?(\w+)\(", one) for one in text[: int(line)]) if name]
-        assert begins[-1] == function, f"{file}:{line} is in {begins[-1]}, not {function}"
+        assert begins[-1] == function, f"{file}:{line} is in {begins[-1]}, not {function}; if lines have moved: make scenes"
 
 
 def test_a_scene_that_does_not_show_what_it_has_to() -> None:

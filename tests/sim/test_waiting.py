@@ -197,6 +197,13 @@ def test_it_leaves_at_once_when_it_is_told_again(wait: Wait, stage: Stage, side:
     assert 9 <= leaves_s(simulate(both, *patience, "--fail", f"{number}:{before}:SIGINT"), number) < 11
 
 
+def test_a_busy_thread_does_not_hold_up_its_peer() -> None:
+    """The agent sleeps for 3 s after each message; its CM thread answers the client's disconnect, which the client waits for."""
+    server, client = "blast-sr-2/server -q --sleep 3000000 -a", "blast-sr-2/client -q -c 60 -b 4 -a"
+    run = simulate([[*server.split(), ADDRESS], [*client.split(), ADDRESS]], "--trace", "--fail", "1:ibv_poll_cq:10:SIGTERM")
+    assert run.fault and leaves_s(run, 1) < 1, run.why()
+
+
 @rows([Wait("is told to stop", f"{BLIND} {WATCHES}", "--silent-after 20 --timeout 60", STAYS, sides="server", transports="RoCE")])
 def test_it_does_not_wait_for_a_client_that_stays(wait: Wait, stage: Stage, side: str, transport: str) -> None:
     """The server ends when the last answer is on its way."""
