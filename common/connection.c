@@ -60,7 +60,7 @@ int our_create_id(struct our_control *control)
 		return ret;
 	ret = OUR_CALL(rdma_create_id(control->cm_channel, &control->cm_id, control, RDMA_PS_TCP));
 	if (!ret)
-		return 0;
+		return our_changed(control);
 	our_tell_error(control->config, "rdma_create_id", ret, OUR_NO_DEVICE_ADVICE);
 	our_destroy_event_channel(control);
 	return ret;
@@ -110,6 +110,7 @@ int our_migrate_id(struct our_control *agent)
 	struct rdma_cm_id *cm_id = agent->cm_id;
 	int ret = our_create_event_channel(agent);
 
+	our_leave_poll_group(agent);
 	if (ret) {
 		our_reject_request(agent, cm_id, ret);
 		agent->cm_id = NULL;
@@ -145,6 +146,7 @@ void our_stop_listening(struct our_control *listener)
 
 void our_destroy_id(struct our_control *control)
 {
+	our_leave_poll_group(control);
 	our_stop_listening(control);
 	our_destroy_event_channel(control);
 	if (control->ended == ENODEV)
@@ -656,16 +658,13 @@ static void report_disconnect(const struct our_control *control, int error)
 
 bool our_start_disconnect(struct our_control *control)
 {
-	bool ended = control->ended;
-	int ret;
+	bool ended = control->ended, connected = begin_disconnect(control);
+	int ret = connected ? OUR_CALL(rdma_disconnect(control->cm_id)) : 0;
 
-	if (!begin_disconnect(control))
-		return false;
-	ret = OUR_CALL(rdma_disconnect(control->cm_id));
-	if (!ret)
-		return !ended;
 	report_disconnect(control, ret);
-	return false;
+	our_private(control)->answers = connected && !ret && !ended;
+	our_changed(control);
+	return our_private(control)->answers;
 }
 
 void our_disconnect(struct our_control *control)

@@ -74,34 +74,32 @@ int our_get_request(struct our_control *listener, struct our_control **agent)
 	return our_create_agent(listener, agent);
 }
 
-/* Waits for the peer's answer only if CM calls block, because then rdma_disconnect does. */
-static void start_to_close(struct our_control *control)
+void our_start_to_close(struct our_control *control)
 {
 	bool has_channel = our_private(control)->has_channel;
 
+	our_private(control)->answers = false;
 	if (!control->qp || our_call_is_under_way(control))
 		return;
 	if (has_channel && control->config->waiting.cm->calls_block)
 		our_disconnect(control);
 	else
-		our_private(control)->answers = our_start_disconnect(control) && has_channel;
+		our_start_disconnect(control);
 }
-
-static void finish_to_close(struct our_control *control, uint64_t start_ns);
 
 static void close_abandoned(struct our_control *control)
 {
-	finish_to_close(control, 0);
+	our_finish_to_close(control, 0);
 }
 
-/* Waits for the answer to a disconnect that was sent at `start_ns`, up to its time limit. */
-static void finish_to_close(struct our_control *control, uint64_t start_ns)
+void our_finish_to_close(struct our_control *control, uint64_t start_ns)
 {
 	uint64_t limit_ns = our_disconnect_limit_s(control) * OUR_NS_PER_S;
 
+	our_leave_poll_group(control);
 	if (our_abandon_call(control, close_abandoned))
 		return;
-	if (our_private(control)->answers)
+	if (our_private(control)->answers && our_private(control)->has_channel)
 		control->config->waiting.cm->await_end(control, start_ns + limit_ns);
 	our_destroy_qp(control);
 	if (control->memory.buffers)
@@ -119,11 +117,11 @@ void our_close_all(struct our_control *const *controls, size_t n)
 
 	for (i = 0; i < n; i++) {
 		if (controls[i])
-			start_to_close(controls[i]);
+			our_start_to_close(controls[i]);
 	}
 	for (i = 0; i < n; i++) {
 		if (controls[i])
-			finish_to_close(controls[i], start_ns);
+			our_finish_to_close(controls[i], start_ns);
 	}
 }
 
@@ -139,9 +137,9 @@ void our_close_device(struct our_device *device)
 
 	if (!device)
 		return;
-	our_for_all_of_device(device, start_to_close);
+	our_for_all_of_device(device, our_start_to_close);
 	while ((one = our_first_of_device(device)))
-		finish_to_close(one, start_ns);
+		our_finish_to_close(one, start_ns);
 	our_free_device(device);
 }
 

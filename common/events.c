@@ -293,18 +293,22 @@ int our_keep_waiting(struct our_control *control)
 
 /* ---- The end of a connection ---- */
 
+/*
+ * On other transports than iWARP the cause is the removal of the device, or a thread that has not reported
+ * yet.
+ */
+uint64_t our_cause_limit_s(const struct our_control *control)
+{
+	return our_flush_may_be_early(control) ? OUR_FLUSH_LIMIT_S : 1;
+}
+
 int our_cause_of_flush(struct our_control *control)
 {
 	int end = our_how_ended(control), ret = 0;
 
 	if (!end) {
-		/*
-		 * On other transports the cause is the removal of the device, or a thread that has
-		 * not reported yet.
-		 */
 		ret = control->config->waiting.cm->await_end(
-			control,
-			our_end_of_wait(our_flush_may_be_early(control) ? OUR_FLUSH_LIMIT_S : 1));
+			control, our_end_of_wait(our_cause_limit_s(control)));
 		end = our_how_ended(control);
 	}
 	if (ret == EINTR)
@@ -312,11 +316,7 @@ int our_cause_of_flush(struct our_control *control)
 	return end ? end : ECANCELED;
 }
 
-/*
- * Reports why a connection has ended, unless that was reported where it happened, such as a
- * keepalive without an answer.
- */
-static int report_end(struct our_control *control, int ret)
+int our_tell_end(const struct our_control *control, int ret)
 {
 	const struct our_config *config = control->config;
 
@@ -350,10 +350,10 @@ int our_report_end(struct our_control *control, int ret)
 	bool unsent = ret == EPIPE && our_client_may_have_left(control);
 
 	if (ret != ECONNRESET && !unsent)
-		return report_end(control, ret);
+		return our_tell_end(control, ret);
 	if (our_stop_requested(control->stop))
 		return EINTR;
-	return report_end(control, our_cause_of_flush(control));
+	return our_tell_end(control, our_cause_of_flush(control));
 }
 
 int our_await_disconnect(struct our_control *control, uint64_t limit_s)

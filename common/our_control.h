@@ -967,6 +967,104 @@ int our_device_take_async_events(struct our_device *device);
 int our_device_end(const struct our_device *device);
 bool our_device_srq_was_low(struct our_device *device);
 
+/* ---- One descriptor and one call, for event loops ---- */
+
+/*
+ * enum our_event_type, struct our_event - something that has happened to a connection of a poll group
+ *
+ *	OUR_EVENT_REQUEST      a client asks to connect. `control` is its agent, in the listener's group:
+ *	                       set it up and call our_agent_accept, or close it, which refuses the client.
+ *	                       What the client has sent is in control->cm_event.private_data
+ *	OUR_EVENT_RESOLVED     a client has found its server: set it up, and call our_start_connect
+ *	OUR_EVENT_ESTABLISHED  the connection stands. It comes before the first completion
+ *	OUR_EVENT_COMPLETION   `completion` is that of a work request
+ *	OUR_EVENT_FAILURE      a work request has failed or was flushed: `completion`, and its `error`. The end
+ *	                       follows
+ *	OUR_EVENT_END          the connection, or the attempt to make it, has ended, and left the group: work
+ *	                       requests that have not completed are lost. Close it; that waits for nobody.
+ *	                       `error` is as of our_report_end, or, if the connection was not made, as of
+ *	                       our_take_cm_event; ETIMEDOUT: it does not stand after config->timeout_s; 0:
+ *	                       the end that our_start_disconnect has begun. Of a listener: nobody can
+ *	                       connect any more, and agents on its channel remain
+ *	OUR_EVENT_STOP         a stop of the group's config->stop was requested; OUR_EVENT_LEAVE: a second one
+ */
+enum our_event_type {
+	OUR_EVENT_REQUEST,
+	OUR_EVENT_RESOLVED,
+	OUR_EVENT_ESTABLISHED,
+	OUR_EVENT_COMPLETION,
+	OUR_EVENT_FAILURE,
+	OUR_EVENT_END,
+	OUR_EVENT_STOP,
+	OUR_EVENT_LEAVE,
+};
+
+struct our_event {
+	enum our_event_type type;
+	struct our_control *control; /* NULL: a stop */
+	int error;                   /* an errno value, reported unless it is EINTR or ECONNRESET */
+	struct our_completion completion;
+};
+
+/*
+ * our_create_poll_group, our_close_poll_group - connections that one loop serves
+ * A group has a descriptor of its own, an epoll. It does for its connections what our_take_cm_event,
+ * our_take_completion, our_device_take_completion, our_look_after and our_take_async_events do: call
+ * none of these for them. It limits the time to connect (config->timeout_s), and that to disconnect.
+ * our_close_poll_group first closes all that are in it, as our_close_all. NULL: does nothing.
+ * RETURN VALUE: 0 and *group; or an errno value, and *group is NULL.
+ * ERRORS: ENOMEM; EMFILE: it takes two descriptors.
+ * OWNERSHIP: our_close_device the shared devices of its connections before.
+ * THREADS: one thread at a time uses a group, with all that is in it; each thread may have its own.
+ * SEE ALSO: epoll(7), timerfd_create(2)
+ */
+struct our_poll_group;
+
+int our_create_poll_group(const struct our_config *config, struct our_poll_group **group);
+void our_close_poll_group(struct our_poll_group *group);
+
+/*
+ * our_join_poll_group - put a client or a listener into a poll group
+ * At any time, such as before our_create_id. Agents are in their listener's group. One that is to be served
+ * by another thread leaves it by our_migrate_id, and that thread calls this. A shared device comes with a
+ * connection. our_close and our_destroy_id take a connection out.
+ * RETURN VALUE: 0; or an errno value, and it is in no group.
+ * ERRORS: EINVAL: its ways to wait are not our_cm_nonblocking and our_nonblocking_channel; ENOMEM; ENOSPC.
+ */
+int our_join_poll_group(struct our_control *control, struct our_poll_group *group);
+
+/*
+ * our_fd, our_process - take the next event of a poll group, without waiting
+ * The descriptor is readable for as long as there may be something to do: poll it, or put it into an
+ * epoll of your own, with all else that your loop waits for. Then call our_process until it returns
+ * EAGAIN, or until your loop has to do something else, and the descriptor stays readable. Each
+ * connection has its turn, however much there is of another. A server is a loop of this kind:
+ *
+ *	while (!our_process(group, &event)) {
+ *		switch (event.type) {
+ *		case OUR_EVENT_REQUEST:
+ *			if (set_up(event.control) || our_agent_accept(event.control, NULL, 0))
+ *				our_close(event.control);
+ *			break;
+ *		case OUR_EVENT_COMPLETION:
+ *			react(event.control, &event.completion);
+ *			break;
+ *		case OUR_EVENT_END:
+ *			our_close(event.control);
+ *			break;
+ *		...
+ *		}
+ *	}
+ *
+ * To end a connection without waiting, call our_start_disconnect; its end follows, at the latest after the
+ * time that our_disconnect may take. A second such call ends it at once.
+ * RETURN VALUE: a descriptor, not to be read; 0 and *event, or an errno value.
+ * ERRORS: EAGAIN: there is none now. Any other: the group cannot be used any more.
+ * SEE ALSO: poll(2), epoll_ctl(2)
+ */
+int our_fd(const struct our_poll_group *group);
+int our_process(struct our_poll_group *group, struct our_event *event);
+
 #ifdef __cplusplus
 }
 #endif

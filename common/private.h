@@ -53,6 +53,27 @@ void our_setup_recv_wr(struct our_memory *memory, uint32_t index);
  */
 bool our_fits_in_memory(uint64_t n, uint64_t size, size_t *length);
 
+/*
+ * A connection has its id, or its QP, or is disconnected, or its peer's host has answered. Its poll group
+ * is told through a pointer, so a program that has none is not linked with it. Returns 0 or an errno value,
+ * reported.
+ */
+static inline int our_changed(struct our_control *control)
+{
+	const struct our_member *member = &our_private(control)->member;
+
+	return member->group ? member->changed(control) : 0;
+}
+
+/* Has a connection leave its poll group, if it is in one. */
+static inline void our_leave_poll_group(struct our_control *control)
+{
+	const struct our_member *member = &our_private(control)->member;
+
+	if (member->group)
+		member->leave(control);
+}
+
 /* ---- call.c ---- */
 
 /*
@@ -153,6 +174,12 @@ struct our_shared_device {
 	const struct our_control **sending; /* for each buffer: its sender; NULL: none */
 	LIST_HEAD(bucket, our_private) connections[OUR_DEVICE_BUCKETS];
 	struct bucket without_qp; /* connections that are disconnected, and not closed */
+
+	/* In a poll group: see our_member */
+	struct our_poll_group *group;
+	void (*leave_group)(struct our_device *device); /* NULL: it is in none */
+	struct our_source source;
+	uint64_t empties; /* how often all CQs were found empty */
 };
 
 static inline struct our_shared_device *our_shared(const struct our_device *device)
@@ -322,6 +349,15 @@ void our_start_cm_call(struct our_control *control);
  */
 void our_stop_watching(struct our_control *control);
 
+/* Returns how many seconds to wait for the CM to tell why work requests were flushed. */
+uint64_t our_cause_limit_s(const struct our_control *control);
+
+/*
+ * Reports why a connection has ended, unless that was reported where it happened, such as a keepalive
+ * without an answer. ECANCELED: a work request was flushed, and the CM tells nothing. Returns an errno value.
+ */
+int our_tell_end(const struct our_control *control, int ret);
+
 /* ---- connection.c ---- */
 
 /*
@@ -340,5 +376,59 @@ int our_report_no_connection(const struct our_control *control, int error);
  * turn; EAGAIN: wait for the next event; or an errno value, reported: there will be no connection.
  */
 int our_do_step(struct our_control *client);
+
+/* ---- control.c ---- */
+
+/*
+ * The two halves of our_close. The first waits for the peer's answer only if CM calls block, because then
+ * rdma_disconnect does; the second up to its limit, for a disconnect that was sent at `start_ns`.
+ */
+void our_start_to_close(struct our_control *control);
+void our_finish_to_close(struct our_control *control, uint64_t start_ns);
+
+/* ---- group.c ---- */
+
+#define OUR_GROUP_BATCH \
+	16 /* events until another source has its turn, and descriptors in one look */
+
+struct our_poll_group {
+	const struct our_config *config;
+	int epoll_fd, timer_fd;
+	TAILQ_HEAD(, our_source) ready;
+	LIST_HEAD(, our_private) members;
+	struct our_event held; /* to be handed out next; held.control NULL: there is none */
+	uint64_t timer_ns;     /* when the timer expires; 0: it has */
+	uint64_t next_ns;      /* when to look at all connections */
+	uint64_t swept_ns;     /* when that was done */
+	int stops;             /* requests to stop that were handed out */
+	int turn;              /* events until another source has its turn */
+	bool look;             /* at the descriptors, when the turn is over or nothing is ready */
+};
+
+/* Have the group's descriptor tell of a source's, and of a device's events. Return as our_changed. */
+int our_watch_source(const struct our_poll_group *group, struct our_source *source, int fd);
+int our_watch_async(const struct our_poll_group *group, const struct ibv_context *verbs);
+void our_forget_source(struct our_poll_group *group, struct our_source *source);
+
+void our_add_ready(struct our_poll_group *group, struct our_source *source);
+void our_remove_ready(struct our_poll_group *group, struct our_source *source);
+
+/* Makes the group's descriptor readable, because of something of which no other descriptor tells. */
+void our_wake_group(struct our_poll_group *group);
+
+/* Undoes that: nothing is left, until the time has come to look at all connections. */
+void our_let_group_sleep(struct our_poll_group *group);
+
+/* Has a connection looked at when it is its turn: is anything due, and has it ended? */
+void our_make_due(struct our_member *member);
+
+/* Returns when that is due by itself; UINT64_MAX: never. */
+uint64_t our_member_due_ns(const struct our_control *control);
+
+/* Returns how the connection has ended by asynchronous events; 0: it has not. */
+int our_failure_of(const struct our_control *control);
+
+/* Adds the sources that are ready. Returns 0 or an errno value, reported. */
+int our_look_at_descriptors(struct our_poll_group *group);
 
 #endif

@@ -233,7 +233,10 @@ int our_setup_qp(struct our_control *control, uint32_t max_send_wr, uint32_t max
 		keepalive->start(control);
 	if (control->config->stall_s && !control->send_cq)
 		our_private(control)->look_at_sends_ns = 0;
-	return 0;
+	ret = our_changed(control);
+	if (ret)
+		our_unsetup_qp(control);
+	return ret;
 
 err_destroy_cq:
 	our_destroy_cq(control);

@@ -425,44 +425,58 @@ static bool take_backlog(struct our_shared_device *shared)
 	return batch->polled;
 }
 
-/* Returns 0: something was polled; EAGAIN: nothing, and the CQ is armed; or an errno value. */
-static int poll_one(struct our_device *device, struct our_shared_cq *one)
+/* Polls the CQs, each in its turn. Returns 0: something was polled; EAGAIN: nothing; or EIO. */
+static int poll_all(struct our_device *device)
 {
-	struct our_batch *batch = &our_shared(device)->batch;
-	int ret = 0;
+	struct our_shared_device *shared = our_shared(device);
+	struct our_batch *batch = &shared->batch;
+	unsigned int i;
 
-	while (!ret) {
-		batch->next = 0;
-		batch->polled = ibv_poll_cq(one->cq, OUR_POLL_BATCH, batch->wc);
-		if (batch->polled > 0)
-			return 0;
-		if (batch->polled < 0) {
-			batch->polled = 0;
-			return our_tell_error(device->config, "ibv_poll_cq", EIO, NULL);
-		}
-		if (one->armed)
-			return EAGAIN;
-		ret = arm(device, one);
+	batch->next = batch->polled = 0;
+	for (i = 0; i < shared->n_cqs && !batch->polled; i++) {
+		shared->turn = (shared->turn + 1) % shared->n_cqs;
+		batch->polled =
+			ibv_poll_cq(shared->cqs[shared->turn].cq, OUR_POLL_BATCH, batch->wc);
 	}
-	return ret;
+	if (batch->polled >= 0)
+		return batch->polled ? 0 : EAGAIN;
+	batch->polled = 0;
+	return our_tell_error(device->config, "ibv_poll_cq", EIO, NULL);
 }
 
-/* As poll_one, for all CQs, each in its turn. An event can be there only of one that is armed. */
+/* Arms those that are not armed. Returns EAGAIN if all were. */
+static int arm_all(struct our_device *device)
+{
+	struct our_shared_device *shared = our_shared(device);
+	unsigned int i, armed = 0;
+	int ret = 0;
+
+	for (i = 0; i < shared->n_cqs && !ret; i++) {
+		armed += shared->cqs[i].armed;
+		ret = shared->cqs[i].armed ? 0 : arm(device, &shared->cqs[i]);
+	}
+	return !ret && armed == shared->n_cqs ? EAGAIN : ret;
+}
+
+/*
+ * Reads an event only when all is empty: until then the channel tells of what is left. See
+ * ping-sr-4/completions.c.
+ */
 static int poll_shared_cq(struct our_device *device)
 {
 	struct our_shared_device *shared = our_shared(device);
-	bool armed = false;
-	unsigned int i;
-	int ret;
+	bool just_armed = false;
+	int ret = 0;
 
-	for (i = 0; i < shared->n_cqs; i++)
-		armed |= shared->cqs[i].armed;
-	ret = armed ? take_event(device) : 0;
-	if (ret || take_backlog(shared))
-		return ret;
-	for (i = 0, ret = EAGAIN; i < shared->n_cqs && ret == EAGAIN; i++) {
-		shared->turn = (shared->turn + 1) % shared->n_cqs;
-		ret = poll_one(device, &shared->cqs[shared->turn]);
+	while (!ret) {
+		ret = take_backlog(shared) ? 0 : poll_all(device);
+		if (ret != EAGAIN || just_armed)
+			return ret;
+		shared->empties++;
+		ret = take_event(device);
+		if (!ret)
+			ret = arm_all(device);
+		just_armed = true;
 	}
 	return ret;
 }
@@ -737,6 +751,8 @@ void our_free_device(struct our_device *device)
 	const struct our_shared_device *shared = our_shared(device);
 	int ret;
 
+	if (shared->leave_group)
+		shared->leave_group(device);
 	free(shared->sending);
 	if (device->srq && shared->async.srq_owner == device) {
 		destroy_srq(device); /* the SRQ before its buffers, to which receives are posted */

@@ -434,6 +434,7 @@ static bool is_answer(struct our_control *control, const struct ibv_wc *wc)
 		return false;
 	control->counters.completions--;
 	control->config->waiting.cm->keepalive->answered(control);
+	our_changed(control);
 	return true;
 }
 

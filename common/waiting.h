@@ -81,6 +81,35 @@ struct our_call {
 	void (*close)(struct our_control *control);
 };
 
+/* A descriptor in the epoll of a poll group, and the function that takes from it. */
+struct our_source {
+	TAILQ_ENTRY(our_source) next; /* in the list of those that are ready */
+	int (*take)(struct our_source *source, struct our_event *event);
+	void *of; /* the connection, or the shared device */
+	int fd;
+	bool ready;
+	/*
+	 * How often the CQ was found empty, now and when the descriptor was readable last: if the two are
+	 * equal, it still is.
+	 */
+	const uint64_t *empties;
+	uint64_t seen;
+};
+
+/* A connection in a poll group: see process.c of common/. */
+struct our_member {
+	struct our_poll_group *group; /* NULL: it is in none, and has no functions */
+	int (*changed)(struct our_control *control);
+	void (*leave)(struct our_control *control);
+	struct our_source cm, completions;
+	uint64_t until_ns; /* the limit of a connect, a disconnect, or until the CM tells a cause */
+	int error;         /* why it ends, but for what the CM tells */
+	bool has_cq;       /* which is watched */
+	bool stands;       /* the connection, and the program was told */
+	bool due;          /* it is to be looked at, after its completions */
+	uint32_t waited;   /* turns of others before its end was handed out */
+};
+
 struct our_private {
 	struct our_control head; /* first: a pointer to one is a pointer to the other */
 
@@ -89,7 +118,7 @@ struct our_private {
 	void *cm_state;                  /* owned by the way to wait for CM events */
 	bool has_channel;                /* has its own cm_channel, not its listener's */
 	bool leaving;                    /* the tear-down has begun */
-	bool answers;           /* the peer will answer the disconnect, on our own channel */
+	bool answers;                    /* the peer will answer the disconnect */
 	int refusing;           /* listener: why it refuses connect requests; 0: it does not */
 	_Atomic int unreadable; /* the error that stopped the reading of events; 0: none */
 	struct our_call call;
@@ -111,6 +140,8 @@ struct our_private {
 	struct our_keepalive keepalive;
 
 	LIST_ENTRY(our_private) of_device; /* the shared device's connections in the same bucket */
+	LIST_ENTRY(our_private) of_group;
+	struct our_member member;
 	struct our_async async;
 	int access; /* the rights of head.memory */
 };

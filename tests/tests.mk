@@ -37,7 +37,7 @@ $(TESTS)/unit-tests: $(TEST_OBJECTS) $(call checked,$(UNIT_PARTS)) $(TESTS)/chec
 
 # Programs that take nothing of the suite, or only the library: the independent one that tests/live runs against the stages,
 # also as clients that do wrong, and those that ask the library.
-AGAINST = $(addprefix $(TESTS)/,peer parts patient sim/library)
+AGAINST = $(addprefix $(TESTS)/,peer parts patient sim/library sim/group)
 tracer-build: verbs-trace $(TRIED_verbs-trace)
 # All that tests/sim runs.
 sim-build: transcribed ways $(LOADED) $(TRIED_verbs-sim) sanitized
@@ -45,8 +45,8 @@ transcribed: all tracer-build pairs-build verbs-sim $(SIM_TESTS)/programs
 approve: transcribed ## write into tests/sim/transcripts what the programs print now; read it as a user would
 	@/usr/bin/python3 tests/sim/test_transcripts.py
 $(foreach one,$(AGAINST),$(eval $(one): $(wildcard $(one:$(BUILD)/%=%)/*.[ch])))
-$(TESTS)/sim/library: tests/sim/library.c
-$(TESTS)/parts $(TESTS)/patient $(TESTS)/sim/library: $(LIBRARY)
+$(TESTS)/sim/library $(TESTS)/sim/group: $(TESTS)/%: tests/%.c
+$(TESTS)/parts $(TESTS)/patient $(TESTS)/sim/library $(TESTS)/sim/group: $(LIBRARY)
 $(AGAINST): ALONE += -Icommon
 $(AGAINST): WARNINGS += -Werror
 $(AGAINST):

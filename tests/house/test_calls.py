@@ -12,7 +12,7 @@ from tools.stages import stages
 TOP = Path(__file__).resolve().parents[2]
 
 # The layers from the bottom to the top. Stages are above all rooms, in the order of the course.
-LAYERS = ["report", "call", "memory", "device", "shared_device", "qp", "transfer", "events", "connection", "reconnect", "control"]
+LAYERS = ["report", "call", "memory", "device", "shared_device", "qp", "transfer", "events", "connection", "reconnect", "control", "group", "process"]
 ROOMS = ["common", "program", "program/measure", "program/serve"]
 # These files are above all rooms, and not part of any program that is always built.
 NOT_HERE = {"program/serve/client_main.c", "program/serve/server_main.c"}
