@@ -362,6 +362,6 @@ def test_threads_with_parts_of_one_device(run: Run, link: Link) -> None:
 @over()
 def test_a_registration_outlives_its_memory(run: Run, link: Link) -> None:
     """examples/registration.md: what is mapped again at the same address is not what the device has."""
-    run("build/examples/store_server", link.address).awaits(": listening")
+    run("build/examples/echo_server", link.address).awaits(": listening")
     c = run("build/examples/registration", link.address).ends(0)
     assert "predicted: they cross at" in c.out and "the peer has the old data" in c.out
