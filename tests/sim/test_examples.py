@@ -249,6 +249,40 @@ def test_a_long_pause(side: int, tmp_path: Path) -> None:
 
 
 STORE = ["build/examples/store_server", ADDRESS]
+TRIED = "21 values put, got and deleted\n"
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS.values(), ids=TRANSPORTS)
+def test_a_store_has_each_value_whole_in_any_order(transport: list[str]) -> None:
+    """The values of two clients are of all lengths, and many are under way."""
+    programs = [STORE, *[["build/examples/store_client", ADDRESS, "try", "21"]] * 2]
+    for seed in range(1, 9):
+        run = simulate(programs, *transport, "--strict", "--strategy", "mixed", "--seed", str(seed))
+        assert not run.exit and run.out == 2 * TRIED, run.why()
+
+
+@pytest.mark.parametrize("side", [0, 1], ids=SIDES)
+@pytest.mark.parametrize("transport", TRANSPORTS.values(), ids=TRANSPORTS)
+def test_a_store_never_has_more_requests_than_receives(transport: list[str], side: int, goes_on: Callable[[int], list[str]]) -> None:
+    """Either side is held up when all that may be under way is. On iWARP a message without a receive would end the connection."""
+    programs = [STORE, ["build/examples/store_client", ADDRESS, "try", "21"]]
+    for at in (1, 8, 9, 16, 30):
+        run = simulate(programs, *transport, "--fail", f"{side}:ibv_post_send:{at}:SIGSTOP", *goes_on(side))
+        assert not run.exit and TRIED in run.out and run.ms > 900, run.why()
+
+
+def test_a_store_does_not_wait_for_a_client_that_takes_nothing() -> None:
+    """Its value is half READ when its host falls silent. Others are served, and nothing is kept."""
+    one = ["build/examples/store_client", ADDRESS, "try", "21"]
+    run = simulate([STORE, one, ["build/tests/sim/programs", "later", "1", *one]], "--fail", "1:ibv_post_send:4:SILENCE", "--patience", "60")
+    assert run.statuses[0] == 0 and run.statuses[2] == 0 and run.out.count(TRIED) == 1 and run.left == "nothing", run.why()
+
+
+def test_a_store_has_room_for_so_much(tmp_path: Path) -> None:
+    """63 values of 1 MiB each, with what else they take, for whatever clients."""
+    (tmp_path / "value").write_bytes(bytes(1 << 20))
+    run = simulate([STORE, *[shell(f"store_client {ADDRESS} put {number} <{tmp_path}/value") for number in range(65)]])
+    assert run.err.count("there is no room for the value") == run.statuses.count(1) == 2 and not run.statuses[0], run.why()[-500:]
 
 
 # ---- Servers: whom they refuse, and what they do first ----
