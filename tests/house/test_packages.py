@@ -76,6 +76,7 @@ ROOMS = {
 OPTIONAL = {
     "perf": "bench/comparison counts without it",
     "man": "its rows are skipped",
+    "abidiff": "its rows are long",
     "valgrind": "tests/sanitize names [sanitize]",
     "mmdebstrap": "tests/bare names [ci]",
     "cmake": "tests/bare installs it",
