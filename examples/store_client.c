@@ -55,15 +55,15 @@ struct value {
 struct job {
 	uint32_t kind; /* 0: none yet */
 	char key[sizeof(((struct header *)0)->key)];
-	uint32_t length;            /* of the value, with its checksum */
-	struct ibv_mr *mr;          /* of the value, while the server may READ or WRITE it */
+	uint32_t length;            /* the value's, with its checksum */
+	struct ibv_mr *mr;          /* the value's, while the server may reach it */
 	bool is_sending, is_asking; /* until the completion, and until the answer */
 };
 
 static struct job jobs[CREDITS];
 static struct value values[CREDITS];
 static struct our_control *client;
-static const char *command, *word;  /* of the command line */
+static const char *command, *word;  /* from the command line */
 static unsigned long to_try, tried; /* 0: none */
 
 static void report(void *context, const struct our_error *error)
@@ -307,7 +307,7 @@ static int loop(struct our_poll_group *group)
 				ret = fail("the server does not answer");
 		}
 		if (ret == ECONNRESET && event.type != OUR_EVENT_END)
-			ret = 0; /* of a post: the end comes with the cause */
+			ret = 0; /* a post says this: the end comes with the cause */
 	}
 	return ret == EINTR ? 0 : ret;
 }

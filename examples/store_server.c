@@ -27,7 +27,7 @@
 #define SMALL        (MESSAGE - sizeof(struct header)) /* bytes of a value in a message */
 #define LARGEST      ((1u << 20) + sizeof(uint64_t))   /* a value, and its client's checksum */
 #define MOST_CLIENTS 256
-#define MOST_BYTES   (64u << 20) /* of all values together, and OVERHEAD for each */
+#define MOST_BYTES   (64u << 20) /* for all values together, each with OVERHEAD */
 #define OVERHEAD     256
 
 /* Kinds of requests, and the status of an answer */
@@ -45,9 +45,9 @@
 /* The head of each message, big-endian. A small value is behind it. */
 struct header {
 	uint32_t kind, tag; /* an answer has those of its request */
-	uint32_t status;    /* of an answer */
-	uint32_t length;    /* of the value; of a GET: the room at `address` */
-	uint64_t address;   /* where a large value is in the client's memory, or is to be */
+	uint32_t status;    /* in an answer */
+	uint32_t length;    /* the value's; in a GET, the room at `address` */
+	uint64_t address;   /* the place of a large value in the client's memory */
 	uint32_t rkey, zero;
 	char key[32]; /* text that ends with a zero */
 };
@@ -65,7 +65,7 @@ static struct counters {
 struct value {
 	unsigned int users; /* its name, and transfers */
 	uint32_t length;
-	struct ibv_mr *mr; /* of a large value */
+	struct ibv_mr *mr; /* only if it is a large value */
 	uint8_t data[];
 };
 
@@ -76,7 +76,7 @@ struct name {
 
 static struct client {
 	struct our_control *agent;     /* NULL: there is none */
-	struct value *values[BUFFERS]; /* of the requests, while the device writes or sends them */
+	struct value *values[BUFFERS]; /* requests', while the device writes or sends them */
 } clients[MOST_CLIENTS];
 
 static struct our_device *device;
