@@ -14,10 +14,6 @@
 
 #define SWEEP_NS (OUR_NS_PER_S / 8) /* between two looks at all connections: limits are seconds */
 
-/* Data of epoll events: that of the timer and of stops; and an address is that of a context, not a source's. */
-#define OF_TIME  0
-#define OF_ASYNC 1ull
-
 /* ---- Sources ---- */
 
 static int watch(const struct our_poll_group *group, int fd, uint64_t data, uint32_t how)
@@ -37,7 +33,7 @@ int our_watch_source(const struct our_poll_group *group, struct our_source *sour
 
 int our_watch_async(const struct our_poll_group *group, const struct ibv_context *verbs)
 {
-	return watch(group, verbs->async_fd, (uintptr_t)verbs | OF_ASYNC, 0);
+	return watch(group, verbs->async_fd, (uintptr_t)verbs | OUR_OF_ASYNC, 0);
 }
 
 void our_forget_source(struct our_poll_group *group, struct our_source *source)
@@ -144,11 +140,14 @@ static void react(struct our_poll_group *group, uint64_t data)
 {
 	struct our_source *source = (struct our_source *)(uintptr_t)data;
 
-	if (data == OF_TIME) {
+	if (data & OUR_OF_ASYNC) {
+		read_async(group, (struct ibv_context *)(uintptr_t)(data & ~OUR_OF_ASYNC));
+	} else if (data == OUR_OF_TIME) {
 		our_wake_group(group);
 		sweep(group);
-	} else if (data & OF_ASYNC) {
-		read_async(group, (struct ibv_context *)(uintptr_t)(data & ~OF_ASYNC));
+	} else if (data == OUR_OF_STOP || data == OUR_OF_LEAVE) {
+		our_wake_group(group); /* the descriptor tells only of the request */
+		group->stops |= data;
 	} else {
 		source->seen = *source->empties;
 		our_add_ready(group, source);
@@ -193,11 +192,11 @@ int our_create_poll_group(const struct our_config *config, struct our_poll_group
 	if (group->epoll_fd >= 0)
 		group->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	ret = group->timer_fd < 0 ? our_tell_error(config, "timerfd_create", errno, NULL)
-				  : watch(group, group->timer_fd, OF_TIME, 0);
-	if (!ret) /* a request is handed out once, and the descriptor stays readable */
-		ret = watch(group, our_stop_fd(config->stop), OF_TIME, EPOLLET);
+				  : watch(group, group->timer_fd, OUR_OF_TIME, 0);
+	if (!ret) /* each request is handed out once, and the descriptors stay readable */
+		ret = watch(group, our_stop_fd(config->stop), OUR_OF_STOP, EPOLLET);
 	if (!ret)
-		ret = watch(group, our_leave_fd(config->stop), OF_TIME, EPOLLET);
+		ret = watch(group, our_leave_fd(config->stop), OUR_OF_LEAVE, EPOLLET);
 	if (ret)
 		our_close_poll_group(group);
 	else

@@ -978,15 +978,17 @@ bool our_device_srq_was_low(struct our_device *device);
  *	OUR_EVENT_RESOLVED     a client has found its server: set it up, and call our_start_connect
  *	OUR_EVENT_ESTABLISHED  the connection stands. It comes before the first completion
  *	OUR_EVENT_COMPLETION   `completion` is that of a work request
- *	OUR_EVENT_FAILURE      a work request has failed or was flushed: `completion`, and its `error`. The end
- *	                       follows
+ *	OUR_EVENT_FAILURE      a work request has failed or was flushed: `completion`, and its `error`. The
+ *	                       end follows
  *	OUR_EVENT_END          the connection, or the attempt to make it, has ended, and left the group: work
- *	                       requests that have not completed are lost. Close it; that waits for nobody.
- *	                       `error` is as of our_report_end, or, if the connection was not made, as of
- *	                       our_take_cm_event; ETIMEDOUT: it does not stand after config->timeout_s; 0:
- *	                       the end that our_start_disconnect has begun. Of a listener: nobody can
- *	                       connect any more, and agents on its channel remain
- *	OUR_EVENT_STOP         a stop of the group's config->stop was requested; OUR_EVENT_LEAVE: a second one
+ *	                       requests that have not completed are lost. Close it, which waits for nobody
+ *	OUR_EVENT_STOP         a stop of the group's config->stop was requested
+ *	OUR_EVENT_LEAVE        a second one was requested
+ *
+ * The `error` of an end is as of our_report_end, or, if the connection was not made, as of
+ * our_take_cm_event; ETIMEDOUT: it was not made in config->timeout_s; 0: our_start_disconnect has begun it.
+ * After the end of a listener nobody can connect any more, and agents on its channel remain. If a shared
+ * device has failed, its connections end, and our_device_end says so.
  */
 enum our_event_type {
 	OUR_EVENT_REQUEST,
@@ -1038,24 +1040,30 @@ int our_join_poll_group(struct our_control *control, struct our_poll_group *grou
  * The descriptor is readable for as long as there may be something to do: poll it, or put it into an
  * epoll of your own, with all else that your loop waits for. Then call our_process until it returns
  * EAGAIN, or until your loop has to do something else, and the descriptor stays readable. Each
- * connection has its turn, however much there is of another. A server is a loop of this kind:
+ * connection has its turn, however much there is of another. A server that only receives:
  *
- *	while (!our_process(group, &event)) {
- *		switch (event.type) {
- *		case OUR_EVENT_REQUEST:
- *			if (set_up(event.control) || our_agent_accept(event.control, NULL, 0))
+ *	int serve(struct our_poll_group *group, int (*accept)(struct our_control *agent))
+ *	{
+ *		struct our_event event;
+ *		int ret = 0;
+ *
+ *		while (!ret) {
+ *			ret = our_process(group, &event);
+ *			if (ret)
+ *				break;
+ *			if (event.type == OUR_EVENT_REQUEST && accept(event.control))
  *				our_close(event.control);
- *			break;
- *		case OUR_EVENT_COMPLETION:
- *			react(event.control, &event.completion);
- *			break;
- *		case OUR_EVENT_END:
- *			our_close(event.control);
- *			break;
- *		...
+ *			if (event.type == OUR_EVENT_COMPLETION)
+ *				our_post_recv(event.control, our_buffer_index(event.completion.wr_id));
+ *			if (event.type == OUR_EVENT_END && event.control->role == OUR_LISTENER)
+ *				ret = event.error;
+ *			else if (event.type == OUR_EVENT_END)
+ *				our_close(event.control);
  *		}
+ *		return ret == EAGAIN ? 0 : ret;
  *	}
  *
+ * If a post fails with ECONNRESET, the end comes as an event, with its cause.
  * To end a connection without waiting, call our_start_disconnect; its end follows, at the latest after the
  * time that our_disconnect may take. A second such call ends it at once.
  * RETURN VALUE: a descriptor, not to be read; 0 and *event, or an errno value.

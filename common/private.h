@@ -179,7 +179,7 @@ struct our_shared_device {
 	struct our_poll_group *group;
 	void (*leave_group)(struct our_device *device); /* NULL: it is in none */
 	struct our_source source;
-	uint64_t empties; /* how often all CQs were found empty */
+	uint64_t empties; /* the number of times that all CQs were found empty */
 };
 
 static inline struct our_shared_device *our_shared(const struct our_device *device)
@@ -354,7 +354,8 @@ uint64_t our_cause_limit_s(const struct our_control *control);
 
 /*
  * Reports why a connection has ended, unless that was reported where it happened, such as a keepalive
- * without an answer. ECANCELED: a work request was flushed, and the CM tells nothing. Returns an errno value.
+ * without an answer. ECANCELED: a work request was flushed, and the CM tells nothing. Returns an errno
+ * value.
  */
 int our_tell_end(const struct our_control *control, int ret);
 
@@ -388,21 +389,26 @@ void our_finish_to_close(struct our_control *control, uint64_t start_ns);
 
 /* ---- group.c ---- */
 
-#define OUR_GROUP_BATCH \
-	16 /* events until another source has its turn, and descriptors in one look */
+#define OUR_GROUP_BATCH 16 /* events until the next source has its turn; descriptors in one look */
+
+/* The data of events in a group's epoll: else the address of a source, or that of a context, and 1. */
+#define OUR_OF_TIME  0
+#define OUR_OF_ASYNC 1ull
+#define OUR_OF_STOP  2
+#define OUR_OF_LEAVE 4
 
 struct our_poll_group {
 	const struct our_config *config;
 	int epoll_fd, timer_fd;
-	TAILQ_HEAD(, our_source) ready;
-	LIST_HEAD(, our_private) members;
+	TAILQ_HEAD(our_sources, our_source) ready;
+	LIST_HEAD(our_members, our_private) members;
 	struct our_event held; /* to be handed out next; held.control NULL: there is none */
 	uint64_t timer_ns;     /* when the timer expires; 0: it has */
 	uint64_t next_ns;      /* when to look at all connections */
 	uint64_t swept_ns;     /* when that was done */
-	int stops;             /* requests to stop that were handed out */
-	int turn;              /* events until another source has its turn */
-	bool look;             /* at the descriptors, when the turn is over or nothing is ready */
+	uint64_t stops; /* requests to stop that were not handed out: OUR_OF_STOP, OUR_OF_LEAVE */
+	int turn;       /* events until another source has its turn */
+	bool look;      /* at the descriptors, when the turn is over or nothing is ready */
 };
 
 /* Have the group's descriptor tell of a source's, and of a device's events. Return as our_changed. */

@@ -323,19 +323,16 @@ int our_join_poll_group(struct our_control *control, struct our_poll_group *grou
 
 /* ---- The next event ---- */
 
-/* Returns true if an event comes before all sources. A stop that the program has cleared may come again. */
+/* Returns true if an event comes before all sources. */
 static bool has_first(struct our_poll_group *group, struct our_event *event)
 {
-	const struct our_stop *stop = group->config->stop;
-	int stops = our_stop_requested(stop) + our_leave_requested(stop), before = group->stops;
-
 	*event = group->held;
 	group->held.control = NULL;
-	if (event->control)
-		return true;
-	event->type = before ? OUR_EVENT_LEAVE : OUR_EVENT_STOP;
-	group->stops = stops > before ? before + 1 : stops;
-	return stops > before;
+	if (event->control || !group->stops)
+		return event->control;
+	event->type = group->stops & OUR_OF_STOP ? OUR_EVENT_STOP : OUR_EVENT_LEAVE;
+	group->stops &= event->type == OUR_EVENT_STOP ? OUR_OF_LEAVE : 0;
+	return true;
 }
 
 /* After some events the next source has its turn. */
@@ -352,19 +349,20 @@ static void end_turn(struct our_poll_group *group, struct our_source *source)
 	}
 }
 
-/* Takes from the first source. Returns 0; EAGAIN: there is none; GO_ON; or an errno value. */
+/* Takes an event. Returns 0; EAGAIN: there is none; GO_ON: call it again; or another errno value. */
 static int take_next(struct our_poll_group *group, struct our_event *event)
 {
 	struct our_source *source = TAILQ_FIRST(&group->ready);
 	int ret;
 
+	if (has_first(group, event))
+		return 0;
 	if (group->look && (!source || !group->turn)) {
 		ret = our_look_at_descriptors(group);
 		return ret ? ret : GO_ON;
 	}
 	if (!source)
 		return EAGAIN;
-	event->error = 0;
 	ret = source->take(source, event);
 	if (!ret)
 		end_turn(group, source);
@@ -375,7 +373,7 @@ static int take_next(struct our_poll_group *group, struct our_event *event)
 
 int our_process(struct our_poll_group *group, struct our_event *event)
 {
-	int ret = has_first(group, event) ? 0 : GO_ON;
+	int ret = GO_ON;
 
 	while (ret == GO_ON)
 		ret = take_next(group, event);

@@ -434,7 +434,7 @@ static int poll_all(struct our_device *device)
 
 	batch->next = batch->polled = 0;
 	for (i = 0; i < shared->n_cqs && !batch->polled; i++) {
-		shared->turn = (shared->turn + 1) % shared->n_cqs;
+		shared->turn = shared->turn + 1 < shared->n_cqs ? shared->turn + 1 : 0;
 		batch->polled =
 			ibv_poll_cq(shared->cqs[shared->turn].cq, OUR_POLL_BATCH, batch->wc);
 	}
@@ -469,7 +469,7 @@ static int poll_shared_cq(struct our_device *device)
 	int ret = 0;
 
 	while (!ret) {
-		ret = take_backlog(shared) ? 0 : poll_all(device);
+		ret = shared->backlog_n && take_backlog(shared) ? 0 : poll_all(device);
 		if (ret != EAGAIN || just_armed)
 			return ret;
 		shared->empties++;

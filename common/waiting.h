@@ -89,8 +89,8 @@ struct our_source {
 	int fd;
 	bool ready;
 	/*
-	 * How often the CQ was found empty, now and when the descriptor was readable last: if the two are
-	 * equal, it still is.
+	 * The number of times that the CQ was found empty, now and when the descriptor was readable last: if
+	 * the two are equal, it still is.
 	 */
 	const uint64_t *empties;
 	uint64_t seen;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * A server inside somebody else's event loop: an epoll that also has a signalfd and a timer, and
- * could have sockets. Nothing here waits except epoll_wait. Serves echo_client, many at a time.
+ * A server inside somebody else's event loop: an epoll that also has a signalfd, and could have sockets and
+ * timers. Nothing here waits except epoll_wait. Serves echo_client, many at a time.
  *
  *     epoll_server ADDRESS [PORT [CLIENTS]]
  *
- * The library's descriptors are that of the listener's event channel, which also gets the events of
- * its clients, and that of each client's completion channel.
+ * The library has one descriptor for all: requests to connect, completions, keepalives and ends.
  */
 #include <errno.h>
 #include <netdb.h>
@@ -15,9 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/queue.h>
 #include <sys/signalfd.h>
-#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "our_control.h"
@@ -25,24 +22,9 @@
 #define N_BUFFERS 2
 #define SENDS     8 /* so up to 7 acknowledgements in a row may be lost */
 #define SIZE      65536
+#define EVENTS    64 /* in one turn of the loop */
 
-/* A descriptor and its handler. The address of this struct is the data of the epoll event. */
-struct source {
-	void (*handle)(struct source *source);
-	int fd;
-};
-
-struct client {
-	struct source source; /* for its completions */
-	struct our_control *agent;
-	LIST_ENTRY(client) next;
-};
-
-static LIST_HEAD(client_list, client) clients = LIST_HEAD_INITIALIZER(clients);
-static struct our_control *listener;
 static unsigned long messages, served, n_clients, most_clients; /* each client pins its buffers */
-static int epoll_fd;
-static int result = EAGAIN; /* EAGAIN: the loop goes on */
 
 static void report(void *context, const struct our_error *error)
 {
@@ -52,21 +34,30 @@ static void report(void *context, const struct our_error *error)
 	fprintf(stderr, "epoll_server: %s\n", our_error_text(error, text, sizeof(text)));
 }
 
-static int watch(struct source *source)
-{
-	struct epoll_event event = { .events = EPOLLIN, .data.ptr = source };
+/* ---- Clients ---- */
 
-	return epoll_ctl(epoll_fd, EPOLL_CTL_ADD, source->fd, &event) ? errno : 0;
+static int start_client(struct our_control *agent)
+{
+	int ret;
+
+	if (n_clients == most_clients) {
+		fprintf(stderr, "epoll_server: a client is refused: there are %lu\n", n_clients);
+		return EBUSY;
+	}
+	ret = our_setup_qp(agent, SENDS, N_BUFFERS);
+	if (!ret)
+		ret = our_setup_buffers(agent, N_BUFFERS, SIZE, IBV_ACCESS_LOCAL_WRITE);
+	if (!ret)
+		ret = our_post_recv(agent, 0); /* before the client can send */
+	if (!ret)
+		ret = our_agent_accept(agent, NULL, 0); /* does not wait */
+	n_clients += !ret;
+	return ret;
 }
 
-/* ---- One client ---- */
-
-static void end_client(struct client *client)
+static void end_client(struct our_control *agent)
 {
-	epoll_ctl(epoll_fd, EPOLL_CTL_DEL, client->source.fd, NULL);
-	our_close(client->agent); /* this discards events still to come */
-	LIST_REMOVE(client, next);
-	free(client);
+	our_close(agent);
 	n_clients--;
 	served++;
 }
@@ -84,167 +75,92 @@ static int send_back(struct our_control *agent, const struct our_completion *com
 	return ret ? ret : our_post_send(agent, buffer, completion->byte_len);
 }
 
-/*
- * Takes completions until there are no more: from then on the descriptor becomes readable when one
- * comes. A client has only one message under way, so the others do not wait long. Returns whether the
- * client is still there.
- */
-static bool drain(struct client *client)
+/* Returns 0, or an errno value that ends the server. */
+static int react(const struct our_event *event)
 {
-	struct our_completion completion;
-	int ret = 0;
-
-	while (!ret) {
-		ret = our_take_completion(client->agent, &completion);
-		if (!ret)
-			ret = send_back(client->agent, &completion);
+	switch (event->type) {
+	case OUR_EVENT_REQUEST:
+		if (start_client(event->control))
+			our_close(event->control); /* this refuses the client */
+		return 0;
+	case OUR_EVENT_COMPLETION:
+		if (send_back(event->control, &event->completion))
+			end_client(event->control);
+		return 0;
+	case OUR_EVENT_END:
+		if (event->control->role == OUR_LISTENER)
+			return event->error; /* nobody can connect any more */
+		end_client(event->control);
+		return 0;
+	default:
+		return 0;
 	}
-	if (ret != EAGAIN)
-		end_client(client);
-	return ret == EAGAIN;
-}
-
-static void handle_completions(struct source *source)
-{
-	drain((struct client *)source);
-}
-
-static int setup(struct client *client)
-{
-	struct our_control *agent = client->agent;
-	int ret;
-
-	ret = our_setup_qp(agent, SENDS, N_BUFFERS);
-	if (!ret)
-		ret = our_setup_buffers(agent, N_BUFFERS, SIZE, IBV_ACCESS_LOCAL_WRITE);
-	if (!ret)
-		ret = our_post_recv(agent, 0); /* before the client can send */
-	if (!ret)
-		ret = our_agent_accept(agent, NULL, 0); /* does not wait */
-	if (ret)
-		return ret;
-	client->source.handle = handle_completions;
-	client->source.fd = our_completion_fd(agent);
-	return watch(&client->source);
-}
-
-static void start_client(void)
-{
-	struct client *client = calloc(1, sizeof(*client));
-	struct our_control *agent;
-
-	if (!client)
-		perror("epoll_server: calloc");
-	if (our_create_agent(listener, &agent) || !client)
-		goto err_close;
-	if (n_clients == most_clients) {
-		fprintf(stderr, "epoll_server: a client is refused: there are %lu\n", n_clients);
-		goto err_close;
-	}
-	client->agent = agent;
-	agent->user = client;
-	if (setup(client))
-		goto err_close;
-	LIST_INSERT_HEAD(&clients, client, next);
-	n_clients++;
-	drain(client); /* arms the CQ */
-	return;
-
-err_close:
-	our_close(agent); /* refuses a client that was not accepted */
-	free(client);
 }
 
 /* ---- The loop ---- */
 
-static void handle_cm_event(struct source *source)
+static int add(int epoll_fd, int fd)
 {
-	struct our_control *about;
-	struct client *client;
-	int ret = our_take_cm_event(listener, &about);
+	struct epoll_event event = { .events = EPOLLIN, .data.fd = fd };
 
-	(void)source;
-	if (ret == EAGAIN || (!ret && about->cm_event.type == RDMA_CM_EVENT_ESTABLISHED))
-		return;
-	if (about == listener) {
+	return epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event) ? errno : 0;
+}
+
+/* Returns EAGAIN: all has been done; 0: there may be more; or an errno value that ends the server. */
+static int serve(struct our_poll_group *group)
+{
+	struct our_event event;
+	int i, ret = 0;
+
+	for (i = 0; i < EVENTS && !ret; i++) {
+		ret = our_process(group, &event);
 		if (!ret)
-			start_client();
-		else
-			result = ret; /* nobody can connect any more */
-		return;
+			ret = react(&event);
 	}
-	client = about->user; /* it has left, or could not be connected */
-	if (drain(client))    /* takes the messages that it sent before */
-		end_client(client);
+	return ret;
 }
 
-static void handle_signal(struct source *source)
+static int loop(struct our_poll_group *group, int signal_fd)
 {
-	(void)source;
-	result = 0;
-}
-
-/* Checks every second that the host of a silent client is still there. */
-static void handle_timer(struct source *source)
-{
-	struct client *client, *next;
-	uint64_t times;
-	int due_ms; /* not needed: a second is often enough */
-
-	if (read(source->fd, &times, sizeof(times)) != sizeof(times))
-		return;
-	for (client = LIST_FIRST(&clients); client; client = next) {
-		next = LIST_NEXT(client, next);
-		if (our_look_after(client->agent, &due_ms))
-			end_client(client);
-	}
-}
-
-static void loop(void)
-{
+	int ret, epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	struct epoll_event event;
-	struct source *source;
 
-	fprintf(stderr, "epoll_server: listening\n");
-	while (result == EAGAIN) {
-		/* One event at a time: a handler may end the client of the next event. */
+	ret = epoll_fd < 0 ? errno : add(epoll_fd, our_fd(group));
+	if (!ret)
+		ret = add(epoll_fd, signal_fd);
+	if (!ret)
+		fprintf(stderr, "epoll_server: listening\n");
+	while (!ret || ret == EAGAIN) {
 		if (epoll_wait(epoll_fd, &event, 1, -1) != 1)
 			continue;
-		source = event.data.ptr;
-		source->handle(source);
+		if (event.data.fd == signal_fd)
+			break;
+		ret = serve(group);
 	}
-	while (!LIST_EMPTY(&clients))
-		end_client(LIST_FIRST(&clients));
-	printf("%lu messages sent back to %lu clients\n", messages, served);
+	close(epoll_fd);
+	return ret == EAGAIN ? 0 : ret;
 }
 
-static int run(const struct our_config *config, struct sockaddr *address, sigset_t *signals)
+static int run(const struct our_config *config, struct sockaddr *address, int signal_fd)
 {
-	struct itimerspec second = { { 1, 0 }, { 1, 0 } };
-	struct source cm_events = { .handle = handle_cm_event };
-	struct source stop = { handle_signal, signalfd(-1, signals, 0) };
-	struct source timer = { handle_timer, timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK) };
+	struct our_control *listener = NULL;
+	struct our_poll_group *group;
 	int ret;
 
-	timerfd_settime(timer.fd, 0, &second, NULL);
-	epoll_fd = epoll_create1(0);
-	ret = our_create_control_struct(config, OUR_LISTENER, &listener);
+	ret = our_create_poll_group(config, &group);
+	if (!ret)
+		ret = our_create_control_struct(config, OUR_LISTENER, &listener);
+	if (!ret)
+		ret = our_join_poll_group(listener, group);
 	if (!ret)
 		ret = our_create_id(listener);
 	if (!ret)
 		ret = our_listener_bind(listener, address, 128);
 	if (!ret) {
-		cm_events.fd = our_cm_fd(listener);
-		ret = watch(&cm_events) || watch(&stop) || watch(&timer);
+		ret = loop(group, signal_fd);
+		printf("%lu messages sent back to %lu clients\n", messages, served + n_clients);
 	}
-	if (!ret) {
-		loop();
-		ret = result;
-	}
-	our_close(listener);
-	close(timer.fd);
-	close(stop.fd);
-	close(epoll_fd);
+	our_close_poll_group(group); /* closes all that is in it, too */
 	return ret;
 }
 
@@ -257,7 +173,7 @@ int main(int argc, char **argv)
 	};
 	struct addrinfo hints = { .ai_flags = AI_PASSIVE }, *address;
 	sigset_t signals;
-	int ret;
+	int ret, signal_fd;
 
 	most_clients = argc > 3 ? strtoul(argv[3], NULL, 10) : 256;
 	if (argc < 2 || !most_clients) {
@@ -274,7 +190,9 @@ int main(int argc, char **argv)
 	sigaddset(&signals, SIGTERM);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 	signal(SIGPIPE, SIG_IGN); /* soft-iWARP raises it */
-	ret = run(&config, address->ai_addr, &signals);
+	signal_fd = signalfd(-1, &signals, SFD_CLOEXEC);
+	ret = run(&config, address->ai_addr, signal_fd);
+	close(signal_fd);
 	freeaddrinfo(address);
 	if (fflush(stdout)) {
 		perror("epoll_server: stdout");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * echo_client inside a loop of its own: the program waits in poll only, also while it connects and
- * disconnects. A timer limits these two; between them it stands for the program's other work.
+ * disconnects. A timer stands for the program's other work.
  *
  *     loop_client ADDRESS [PORT [COUNT [SIZE]]]
  */
@@ -25,9 +25,10 @@ enum buffer {
 };
 
 struct loop {
+	struct our_poll_group *group;
 	struct our_control *client;
-	int timer, timeout_ms; /* timeout of poll */
-	bool leaving, left;
+	int timer;
+	bool ended;
 	bool sent, received;
 	uint32_t size;
 	unsigned long count, done;
@@ -72,15 +73,6 @@ static void set_timer(const struct loop *loop, time_t seconds)
 	timerfd_settime(loop->timer, 0, &every, NULL);
 }
 
-static int leave(struct loop *loop)
-{
-	loop->left = loop->leaving || !loop->client->qp || !our_start_disconnect(loop->client);
-	loop->leaving = true;
-	loop->timeout_ms = -1;
-	set_timer(loop, 7);
-	return 0;
-}
-
 static int set_up_and_connect(struct loop *loop)
 {
 	struct our_control *client = loop->client;
@@ -100,55 +92,15 @@ static int send_next(struct loop *loop)
 	return our_post_send(loop->client, SENT, loop->size);
 }
 
-/* Finds out why the connection has ended. The cause may be a completion that has failed. */
-static int find_out_why(struct our_control *client)
-{
-	struct our_completion completion;
-	int ret = 0;
-
-	while (!ret)
-		ret = our_take_completion(client, &completion);
-	return ret == EAGAIN ? ECONNRESET : ret;
-}
-
-static int take_cm_event(struct loop *loop)
-{
-	struct our_control *about;
-	int ret = our_take_cm_event(loop->client, &about);
-
-	if (ret)
-		return ret == EAGAIN ? 0 : ret;
-	switch (loop->client->cm_event.type) {
-	case RDMA_CM_EVENT_ADDR_RESOLVED: /* the search for the route has begun */
-		return 0;
-	case RDMA_CM_EVENT_ROUTE_RESOLVED:
-		return set_up_and_connect(loop);
-	case RDMA_CM_EVENT_ESTABLISHED:
-		loop->begun_ns = now_ns();
-		loop->timeout_ms = 0; /* the descriptor shows completions only after EAGAIN */
-		set_timer(loop, 1);
-		return send_next(loop);
-	default:
-		return loop->leaving ? leave(loop) : find_out_why(loop->client);
-	}
-}
-
-/* Takes one completion at a time, so that the other sources have their turn. */
-static int take_completion(struct loop *loop)
+static int take_completion(struct loop *loop, const struct our_completion *completion)
 {
 	const struct our_buffer *buffers = loop->client->memory.buffers;
-	struct our_completion completion;
-	int ret = our_take_completion(loop->client, &completion);
+	int ret;
 
-	if (ret == EAGAIN)
-		return our_look_after(loop->client, &loop->timeout_ms);
-	if (ret)
-		return ret;
-	loop->timeout_ms = 0; /* the descriptor need not say that there are more */
-	loop->received |= our_is_recv(completion.wr_id);
-	loop->sent |= !our_is_recv(completion.wr_id);
-	if (our_is_recv(completion.wr_id) &&
-	    (completion.byte_len != loop->size ||
+	loop->received |= our_is_recv(completion->wr_id);
+	loop->sent |= !our_is_recv(completion->wr_id);
+	if (our_is_recv(completion->wr_id) &&
+	    (completion->byte_len != loop->size ||
 	     memcmp(buffers[RECEIVED].data, buffers[SENT].data, loop->size))) {
 		fprintf(stderr, "loop_client: message %lu came back changed\n", loop->done);
 		return EPROTO;
@@ -161,64 +113,79 @@ static int take_completion(struct loop *loop)
 	}
 	printf("%lu messages of %u bytes, there and back in %.1f us each\n", loop->count,
 	       loop->size, (double)(now_ns() - loop->begun_ns) / 1000 / (double)loop->count);
-	return leave(loop);
-}
-
-static int on_timer(struct loop *loop)
-{
-	uint64_t times;
-
-	if (read(loop->timer, &times, sizeof(times)) < 0)
-		return failed("read", errno);
-	if (loop->leaving)
-		return leave(loop);
-	if (!loop->client->connected) {
-		fprintf(stderr, "loop_client: the server does not answer\n");
-		return ETIMEDOUT;
-	}
-	fprintf(stderr, "loop_client: %lu of %lu messages\n", loop->done, loop->count);
-	loop->timeout_ms = 0; /* this timer is faster than the one of keepalives: look at both */
+	set_timer(loop, 0);
+	our_start_disconnect(loop->client);
 	return 0;
 }
 
+/* Returns 0, or an errno value that ends the program. */
+static int react(struct loop *loop, const struct our_event *event)
+{
+	switch (event->type) {
+	case OUR_EVENT_RESOLVED:
+		return set_up_and_connect(loop);
+	case OUR_EVENT_ESTABLISHED:
+		loop->begun_ns = now_ns();
+		set_timer(loop, 1);
+		return send_next(loop);
+	case OUR_EVENT_COMPLETION:
+		return take_completion(loop, &event->completion);
+	case OUR_EVENT_END:
+		loop->ended = true;
+		if (event->error == ECONNRESET)
+			fprintf(stderr, "loop_client: the server has left\n");
+		return event->error;
+	case OUR_EVENT_STOP:
+	case OUR_EVENT_LEAVE: /* does not wait for the server's answer */
+		our_start_disconnect(loop->client);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+/* Takes one event at a time, so that the other sources have their turn. */
 static int turn(struct loop *loop)
 {
-	bool talking = loop->client->connected && !loop->leaving;
 	struct pollfd fds[] = {
-		{ loop->leaving ? our_leave_fd(stop) : our_stop_fd(stop), POLLIN, 0 },
+		{ our_fd(loop->group), POLLIN, 0 },
 		{ loop->timer, POLLIN, 0 },
-		{ our_cm_fd(loop->client), POLLIN, 0 },
-		{ talking ? our_completion_fd(loop->client) : -1, POLLIN, 0 },
 	};
+	struct our_event event;
+	uint64_t times;
+	int ret;
 
-	if (poll(fds, sizeof(fds) / sizeof(fds[0]), loop->timeout_ms) < 0)
+	if (poll(fds, 2, -1) < 0)
 		return failed("poll", errno == EINTR ? 0 : errno);
-	if (fds[0].revents)
-		return leave(loop);
-	if (fds[1].revents)
-		return on_timer(loop);
-	if (fds[2].revents)
-		return take_cm_event(loop);
-	return talking ? take_completion(loop) : 0;
+	if (fds[1].revents && read(loop->timer, &times, sizeof(times)) > 0)
+		fprintf(stderr, "loop_client: %lu of %lu messages\n", loop->done, loop->count);
+	ret = our_process(loop->group, &event);
+	if (!ret)
+		ret = react(loop, &event);
+	return ret == ECONNRESET && !loop->ended ? 0 : ret; /* its end comes with the cause */
+}
+
+static int start(const struct our_config *config, struct sockaddr *server, struct loop *loop)
+{
+	int ret = our_create_poll_group(config, &loop->group);
+
+	if (!ret)
+		ret = our_create_control_struct(config, OUR_CLIENT, &loop->client);
+	if (!ret)
+		ret = our_join_poll_group(loop->client, loop->group);
+	if (!ret)
+		ret = our_create_id(loop->client);
+	return ret ? ret : our_start_bind(loop->client, server);
 }
 
 static int run(const struct our_config *config, struct sockaddr *server, struct loop *loop)
 {
-	int ret = our_create_control_struct(config, OUR_CLIENT, &loop->client);
+	int ret = start(config, server, loop);
 
-	if (ret)
-		return ret;
-	ret = our_create_id(loop->client);
-	if (!ret)
-		ret = our_start_bind(loop->client, server);
-	set_timer(loop, 10);
-	while (!ret && !loop->left)
+	while ((!ret || ret == EAGAIN) && !loop->ended)
 		ret = turn(loop);
-	if (loop->client->connected) /* this may wait, but the loop is over */
-		ret = our_report_end(loop->client, ret);
-	if (ret == ECONNRESET)
-		fprintf(stderr, "loop_client: the server has left\n");
 	our_close(loop->client);
+	our_close_poll_group(loop->group);
 	return ret;
 }
 
@@ -227,10 +194,10 @@ int main(int argc, char **argv)
 	struct our_config config = {
 		.waiting = { .cm = &our_cm_nonblocking, .completions = &our_nonblocking_channel },
 		.report = report,
+		.timeout_s = 10, /* to connect */
 		.keepalive_s = 5,
 	};
-	struct loop loop = { .timeout_ms = -1,
-			     .count = argc > 3 ? strtoul(argv[3], NULL, 10) : 1000,
+	struct loop loop = { .count = argc > 3 ? strtoul(argv[3], NULL, 10) : 1000,
 			     .size = argc > 4 ? (uint32_t)strtoul(argv[4], NULL, 10) : 64 };
 	struct addrinfo *server;
 	int ret;

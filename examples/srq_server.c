@@ -14,24 +14,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/queue.h>
-#include <time.h>
 
 #include "our_control.h"
 
-#define SIZE    4096
-#define ECHOES  8    /* under way to one client, as acknowledgements may be lost */
-#define BUDGET  256  /* completions in one turn of the loop */
-#define EVENTS  16   /* CM events in one turn: soft-iWARP gives up a request after 10 s */
-#define LOOK_MS 1000 /* time between two looks at all clients */
+#define SIZE   4096
+#define ECHOES 8 /* under way to one client, as acknowledgements may be lost */
+#define STALL_S \
+	2 /* a client that posts no receive for its message keeps a buffer: see our_config(3) */
 
-struct client {
-	struct our_control *agent;
-	uint64_t completions; /* the connection's number at the last look */
-	LIST_ENTRY(client) next;
-};
-
-static LIST_HEAD(client_list, client) clients = LIST_HEAD_INITIALIZER(clients);
 static struct our_stop *stop; /* for the signal handler */
 static unsigned long messages, n_clients, most_at_once, served;
 static uint32_t receives = 512;
@@ -50,28 +40,20 @@ static void report(void *context, const struct our_error *error)
 	fprintf(stderr, "srq_server: %s\n", our_error_text(error, text, sizeof(text)));
 }
 
-static void end_client(struct client *client)
+static void end_client(struct our_control *agent)
 {
-	our_close(client->agent); /* the client's buffers go back to the queue */
-	LIST_REMOVE(client, next);
-	free(client);
+	if (!agent->counters.completions) /* the client may have waited too long for us */
+		fprintf(stderr, "srq_server: a client has left before its first message\n");
+	our_close(agent); /* the client's buffers go back to the queue */
 	n_clients--;
 	served++;
 }
 
-static void start_client(struct our_control *listener, struct our_device *device,
-			 unsigned long most)
+static int start_client(struct our_control *agent, struct our_device *device, unsigned long most)
 {
-	struct client *client = calloc(1, sizeof(*client));
-	struct our_control *agent;
-	int ret;
+	int ret = 0;
 
-	if (!client)
-		perror("srq_server: calloc");
-	ret = our_create_agent(listener, &agent);
-	if (!ret && !client)
-		ret = ENOMEM;
-	if (!ret && n_clients == most) {
+	if (n_clients == most) {
 		fprintf(stderr, "srq_server: a client is refused: there are %lu\n", most);
 		ret = EBUSY;
 	}
@@ -81,163 +63,68 @@ static void start_client(struct our_control *listener, struct our_device *device
 		ret = our_setup_qp(agent, ECHOES, 0); /* the device has its receives */
 	if (!ret)
 		ret = our_agent_accept(agent, NULL, 0); /* does not wait */
-	if (ret) {
-		our_close(agent); /* this refuses the client */
-		free(client);
-		return;
-	}
-	client->agent = agent;
-	agent->user = client;
-	LIST_INSERT_HEAD(&clients, client, next);
-	n_clients++;
+	n_clients += !ret;
 	if (n_clients > most_at_once)
 		most_at_once = n_clients;
-}
-
-/* Returns 0 if there may be more, EAGAIN if not, or an errno value that ends the server. */
-static int handle_cm_event(struct our_control *listener, struct our_device *device,
-			   unsigned long most)
-{
-	struct our_control *about;
-	int ret = our_take_cm_event(listener, &about);
-
-	if (ret == EAGAIN || (!ret && about->cm_event.type == RDMA_CM_EVENT_ESTABLISHED))
-		return ret;
-	if (about != listener) {
-		if (!about->counters.completions) /* the client may have waited too long for us */
-			fprintf(stderr, "srq_server: a client has left before its first message\n");
-		end_client(about->user); /* it has left, or could not be connected */
-		return 0;
-	}
-	if (!ret)
-		start_client(listener, device, most);
 	return ret;
 }
 
-/* ---- Messages ---- */
-
-/* Returns 0 if there may be more, EAGAIN if not, or an errno value that ends the server. */
-static int handle_completions(struct our_device *device)
+static int send_back(struct our_device *device, const struct our_event *event)
 {
-	struct our_completion completion;
-	struct our_control *agent;
-	int i, ret;
-
-	for (i = 0; i < BUDGET; i++) {
-		ret = our_device_take_completion(device, &agent, &completion);
-		if (ret == EAGAIN || (ret && !agent))
-			return ret;
-		if (!ret) {
-			messages++;
-			ret = our_device_post_send(device, agent,
-						   our_buffer_index(completion.wr_id),
-						   completion.byte_len);
-		}
-		if (ret)
-			end_client(agent->user);
-	}
-	return 0;
-}
-
-/* ---- Silent clients ---- */
-
-/*
- * A client that posts no receive for its message keeps the buffer of that message, as long as it
- * likes. A few such clients could take all buffers.
- */
-static bool buffers_are_short(void)
-{
-	const struct client *client;
-	uint32_t sends = 0;
-
-	for (client = LIST_FIRST(&clients); client; client = LIST_NEXT(client, next))
-		sends += client->agent->device_sends;
-	return sends > receives / 2;
-}
-
-/* Returns true if the client's host is dead, or others need the buffers that it has kept for long. */
-static bool is_over(struct client *client, bool needed)
-{
-	uint64_t before = client->completions;
-	int due_ms; /* not needed, because we look often enough */
-
-	client->completions = client->agent->counters.completions;
-	if (our_look_after(client->agent, &due_ms))
-		return true;
-	if (!needed || !client->agent->device_sends || client->completions != before)
-		return false;
-	fprintf(stderr, "srq_server: a client does not take its messages, and keeps %u buffers\n",
-		client->agent->device_sends);
-	return true;
-}
-
-static void look_after_clients(void)
-{
-	bool needed = buffers_are_short();
-	struct client *client, *next;
-
-	for (client = LIST_FIRST(&clients); client; client = next) {
-		next = LIST_NEXT(client, next);
-		if (is_over(client, needed))
-			end_client(client);
-	}
-}
-
-/* Looks at all clients. Returns when to call it again, in milliseconds; -1: there are none. */
-static int look_when_due(void)
-{
-	static struct timespec last;
-	struct timespec now;
-	long ms;
-
-	if (LIST_EMPTY(&clients))
-		return -1;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	ms = (now.tv_sec - last.tv_sec) * 1000 + (now.tv_nsec - last.tv_nsec) / 1000000;
-	if (ms < LOOK_MS)
-		return (int)(LOOK_MS - ms);
-	last = now;
-	look_after_clients();
-	return LOOK_MS;
+	messages++;
+	return our_device_post_send(device, event->control,
+				    our_buffer_index(event->completion.wr_id),
+				    event->completion.byte_len);
 }
 
 /* ---- The loop ---- */
 
-/* Serves until told to stop. Returns ESTALE if the queue is to be made anew. */
-static int serve(struct our_control *listener, struct our_device *device, unsigned long most)
+/* Returns 0, or an errno value that ends the server. */
+static int react(struct our_device *device, const struct our_event *event, unsigned long most)
 {
-	unsigned long worn_out = served + (receives + 3) / 4;
-	struct pollfd fds[] = {
-		{ .fd = our_cm_fd(listener), .events = POLLIN },
-		{ .fd = our_device_completion_fd(device), .events = POLLIN },
-		{ .fd = device->verbs->async_fd, .events = POLLIN },
-		{ .fd = our_stop_fd(stop), .events = POLLIN },
-	};
-	int ret, due_ms, i;
-
-	while (!LIST_EMPTY(&clients) || served < worn_out) {
-		ret = handle_completions(device); /* arms the CQ when there are no more */
-		if (ret && ret != EAGAIN)
-			return ret;
-		due_ms = look_when_due();
-		if (poll(fds, 4, ret ? due_ms : 0) < 0 && errno != EINTR) {
-			ret = errno;
-			fprintf(stderr, "srq_server: poll: %s\n", strerror(ret));
-			return ret;
-		}
-		if (our_stop_requested(stop))
-			return 0;
-		ret = fds[2].revents ? our_device_take_async_events(device) : 0;
-		for (i = 0; !ret && fds[0].revents && i < EVENTS; i++)
-			ret = handle_cm_event(listener, device, most);
-		if (ret && ret != EAGAIN)
-			return ret;
+	switch (event->type) {
+	case OUR_EVENT_REQUEST:
+		if (start_client(event->control, device, most))
+			our_close(event->control); /* this refuses the client */
+		return 0;
+	case OUR_EVENT_COMPLETION:
+		if (send_back(device, event))
+			end_client(event->control);
+		return 0;
+	case OUR_EVENT_END:
+		if (event->control->role == OUR_LISTENER)
+			return event->error;
+		end_client(event->control);
+		return our_device_end(device);
+	case OUR_EVENT_STOP:
+		return EINTR;
+	default:
+		return 0;
 	}
-	return ESTALE;
 }
 
-static int serve_on_device(const struct our_config *config, struct our_control *listener,
-			   unsigned long most)
+/* Serves until told to stop: EINTR. Returns ESTALE if the queue is to be made anew. */
+static int serve(struct our_poll_group *group, struct our_device *device, unsigned long most)
+{
+	unsigned long worn_out = served + (receives + 3) / 4;
+	struct pollfd events = { .fd = our_fd(group), .events = POLLIN };
+	struct our_event event;
+	int ret = 0;
+
+	while ((!ret || ret == EAGAIN) && (n_clients || served < worn_out)) {
+		ret = our_process(group, &event);
+		if (!ret)
+			ret = react(device, &event, most);
+		if (ret == EAGAIN && poll(&events, 1, -1) < 0 && errno != EINTR) {
+			ret = errno;
+			fprintf(stderr, "srq_server: poll: %s\n", strerror(ret));
+		}
+	}
+	return !ret || ret == EAGAIN ? ESTALE : ret;
+}
+
+static int serve_on_device(const struct our_config *config, struct our_poll_group *group,
+			   const struct our_control *listener, unsigned long most)
 {
 	struct our_device *device;
 	int ret = our_create_device(config, listener->verbs, &device);
@@ -247,19 +134,22 @@ static int serve_on_device(const struct our_config *config, struct our_control *
 	if (!ret)
 		ret = our_device_create_srq(device, receives, SIZE);
 	if (!ret)
-		ret = serve(listener, device, most);
-	while (!LIST_EMPTY(&clients))
-		end_client(LIST_FIRST(&clients));
-	our_close_device(device);
+		ret = serve(group, device, most);
+	our_close_device(device); /* also the connections that are left */
 	return ret;
 }
 
 static int run(const struct our_config *config, struct sockaddr *address, unsigned long most)
 {
-	struct our_control *listener;
+	struct our_control *listener = NULL;
+	struct our_poll_group *group;
 	int ret;
 
-	ret = our_create_control_struct(config, OUR_LISTENER, &listener);
+	ret = our_create_poll_group(config, &group);
+	if (!ret)
+		ret = our_create_control_struct(config, OUR_LISTENER, &listener);
+	if (!ret)
+		ret = our_join_poll_group(listener, group);
 	if (!ret)
 		ret = our_create_id(listener);
 	if (!ret)
@@ -267,13 +157,13 @@ static int run(const struct our_config *config, struct sockaddr *address, unsign
 	if (!ret) {
 		fprintf(stderr, "srq_server: listening\n");
 		do
-			ret = serve_on_device(config, listener, most);
+			ret = serve_on_device(config, group, listener, most);
 		while (ret == ESTALE);
 	}
-	our_close(listener);
-	printf("%lu messages sent back to %lu clients, %lu at once\n", messages, served,
+	our_close_poll_group(group); /* also the listener in it */
+	printf("%lu messages sent back to %lu clients, %lu at once\n", messages, served + n_clients,
 	       most_at_once);
-	return ret;
+	return ret == EINTR ? 0 : ret;
 }
 
 int main(int argc, char **argv)
@@ -282,6 +172,7 @@ int main(int argc, char **argv)
 		.waiting = { .cm = &our_cm_nonblocking, .completions = &our_nonblocking_channel },
 		.report = report,
 		.keepalive_s = 5,
+		.stall_s = STALL_S,
 	};
 	unsigned long most = argc > 3 ? strtoul(argv[3], NULL, 10) : 256;
 	struct addrinfo hints = { .ai_flags = AI_PASSIVE }, *address;
@@ -303,6 +194,7 @@ int main(int argc, char **argv)
 		freeaddrinfo(address);
 		return 1;
 	}
+	config.stop = stop;
 	signal(SIGINT, on_signal);
 	signal(SIGTERM, on_signal);
 	signal(SIGPIPE, SIG_IGN); /* soft-iWARP raises it */

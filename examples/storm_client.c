@@ -11,18 +11,18 @@
 #include <endian.h>
 #include <errno.h>
 #include <netdb.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <time.h>
 
 #include "our_control.h"
 
 #define SIZE        64
 #define MS          1000000ull /* ns */
-#define LIMIT_MS    60000      /* the limit of an attempt; a round has five times that */
+#define LIMIT_S     60         /* the limit of an attempt; a round has five times that */
 #define MAX_CLIENTS 9          /* the server serves as many as it may: docs/protocol.md */
 
 #define SENT     0 /* buffers */
@@ -30,7 +30,7 @@
 
 struct client {
 	struct our_control *control; /* NULL: it pauses, or has left */
-	uint64_t then_ns;            /* the end of the pause or attempt; UINT64_MAX: none */
+	uint64_t then_ns;            /* the end of the pause; UINT64_MAX: it has none */
 	struct our_reconnect pauses;
 };
 
@@ -43,7 +43,8 @@ static struct storm {
 	struct client *clients;
 	unsigned int n;
 	unsigned int pause_ms; /* 0: see our_pause_ms */
-	int epoll, error;
+	struct our_poll_group *group;
+	int error;
 	unsigned int round; /* the counts and times are those of this round */
 	struct counts so_far;
 	uint64_t since_ns; /* its beginning */
@@ -51,6 +52,7 @@ static struct storm {
 
 static const struct our_config config = {
 	.waiting = { .cm = &our_cm_nonblocking, .completions = &our_nonblocking_channel },
+	.timeout_s = LIMIT_S,
 };
 
 static uint64_t now_ns(void)
@@ -61,22 +63,17 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-static int watch(struct client *client, int fd)
-{
-	struct epoll_event event = { .events = EPOLLIN, .data = { .ptr = client } };
-
-	return epoll_ctl(storm.epoll, EPOLL_CTL_ADD, fd, &event) ? errno : 0;
-}
-
 static int start(struct client *client)
 {
 	int ret = our_create_control_struct(&config, OUR_CLIENT, &client->control);
 
-	client->then_ns = now_ns() + LIMIT_MS * MS;
+	client->then_ns = UINT64_MAX;
+	if (ret)
+		return ret;
+	client->control->user = client;
+	ret = our_join_poll_group(client->control, storm.group);
 	if (!ret)
 		ret = our_create_id(client->control);
-	if (!ret)
-		ret = watch(client, our_cm_fd(client->control));
 	return ret ? ret : our_start_bind(client->control, storm.server);
 }
 
@@ -90,8 +87,6 @@ static int set_up_and_connect(struct client *client)
 		ret = our_setup_buffers(client->control, 2, SIZE, IBV_ACCESS_LOCAL_WRITE);
 	if (!ret)
 		ret = our_post_recv(client->control, RECEIVED);
-	if (!ret)
-		ret = watch(client, our_completion_fd(client->control));
 	return ret ? ret : our_start_connect(client->control, info, sizeof(info));
 }
 
@@ -134,7 +129,7 @@ static void end(struct client *client, int error)
 		storm.since_ns = now_ns();
 		storm.so_far = (struct counts){ 0 };
 	}
-	if (!storm.error)
+	if (control)
 		close_and_pause(client);
 }
 
@@ -153,61 +148,34 @@ static void take_answer(struct client *client)
 	fflush(stdout);
 }
 
-static int take_completions(struct client *client)
+static void react(struct client *client, const struct our_event *event)
 {
-	struct our_completion completion;
-	int ret;
+	int ret = 0;
 
-	do
-		ret = our_take_completion(client->control, &completion);
-	while (!ret && !our_is_recv(completion.wr_id));
-	if (!ret)
+	if (event->type == OUR_EVENT_RESOLVED)
+		ret = set_up_and_connect(client);
+	else if (event->type == OUR_EVENT_ESTABLISHED)
+		ret = our_post_send(client->control, SENT, SIZE);
+	else if (event->type == OUR_EVENT_COMPLETION && our_is_recv(event->completion.wr_id))
 		take_answer(client);
-	return ret == EAGAIN ? 0 : ret;
-}
-
-static int take_cm_event(struct client *client)
-{
-	struct our_control *about;
-	int ret = our_take_cm_event(client->control, &about);
-
-	if (ret)
-		return ret == EAGAIN ? 0 : ret;
-	switch (client->control->cm_event.type) {
-	case RDMA_CM_EVENT_ADDR_RESOLVED: /* the search for the route has begun */
-		return 0;
-	case RDMA_CM_EVENT_ROUTE_RESOLVED:
-		return set_up_and_connect(client);
-	case RDMA_CM_EVENT_ESTABLISHED:
-		return our_post_send(client->control, SENT, SIZE);
-	default:
-		return ECONNRESET;
-	}
-}
-
-/* One of its descriptors is readable, or was until its control was closed. */
-static void react(struct client *client)
-{
-	int ret = client->control ? take_cm_event(client) : 0;
-
-	if (!ret && client->control && client->control->connected)
-		ret = take_completions(client);
+	else if (event->type == OUR_EVENT_END)
+		ret = event->error;
 	if (ret)
 		end(client, ret);
 }
 
-/* Starts and ends attempts whose time has come. Returns how many ms remain until the next. */
+/* Starts attempts whose time has come. Returns how many ms remain until the next. */
 static int look_at_times(void)
 {
-	uint64_t time_ns = now_ns(), next_ns = time_ns + LIMIT_MS * MS;
+	uint64_t time_ns = now_ns(), next_ns = time_ns + LIMIT_S * 1000 * MS;
 	struct client *client;
 	int ret;
 
-	if (storm.so_far.answers < storm.n && time_ns > storm.since_ns + 5 * LIMIT_MS * MS)
+	if (storm.so_far.answers < storm.n && time_ns > storm.since_ns + 5 * LIMIT_S * 1000 * MS)
 		storm.error = ETIMEDOUT;
 	for (client = storm.clients; client < storm.clients + storm.n; client++) {
 		if (client->then_ns <= time_ns) {
-			ret = client->control ? ETIMEDOUT : start(client);
+			ret = start(client);
 			if (ret)
 				end(client, ret);
 		}
@@ -217,11 +185,24 @@ static int look_at_times(void)
 	return next_ns > time_ns && !storm.error ? (int)((next_ns - time_ns) / MS) + 1 : 0;
 }
 
+static int turn(void)
+{
+	struct pollfd events = { .fd = our_fd(storm.group), .events = POLLIN };
+	struct our_event event;
+	int ret = 0;
+
+	poll(&events, 1, look_at_times());
+	while (!ret && !storm.error) {
+		ret = our_process(storm.group, &event);
+		if (!ret)
+			react(event.control->user, &event);
+	}
+	return ret && ret != EAGAIN ? ret : storm.error;
+}
+
 int main(int argc, char **argv)
 {
-	struct epoll_event events[64];
 	struct addrinfo *server;
-	int i, n;
 
 	storm.since_ns = now_ns();
 	storm.n = argc > 3 ? (unsigned int)strtoul(argv[3], NULL, 10) : 0;
@@ -233,15 +214,10 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN); /* soft-iWARP raises it */
 	storm.server = server->ai_addr;
 	storm.clients = calloc(storm.n, sizeof(*storm.clients));
-	storm.epoll = epoll_create1(EPOLL_CLOEXEC);
-	storm.error = storm.clients && storm.epoll >= 0 ? 0 : ENOMEM;
-	while (!storm.error && (storm.round == 1 || storm.so_far.answers < storm.n)) {
-		n = epoll_wait(storm.epoll, events, 64, look_at_times());
-		while (n-- > 0)
-			react(events[n].data.ptr);
-	}
-	for (i = 0; storm.clients && i < (int)storm.n; i++)
-		our_close(storm.clients[i].control);
+	storm.error = storm.clients ? our_create_poll_group(&config, &storm.group) : ENOMEM;
+	while (!storm.error && (storm.round == 1 || storm.so_far.answers < storm.n))
+		storm.error = turn();
+	our_close_poll_group(storm.group); /* closes all clients, too */
 	free(storm.clients);
 	freeaddrinfo(server);
 	if (storm.error)

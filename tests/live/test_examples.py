@@ -143,12 +143,12 @@ def test_many_are_served_beside_one_that_is_killed(echo: Echo, name: str, crowd:
 @pytest.mark.parametrize("crowd", [34, pytest.param(64, marks=pytest.mark.long)])
 @over("RoCE", links=lambda link: link.transport != "iWARP" and link.family == 4)
 def test_clients_without_receives_do_not_keep_all_buffers(echo: Echo, run: Run, link: Link, crowd: int) -> None:
-    """Each client keeps eight of 512 buffers, and 64 clients keep them all; when they keep more than half, they are given up."""
+    """Each client keeps eight of 512 buffers, and 64 clients keep them all, until they are given up."""
     s = echo.serve("srq_server")
     for _ in range(crowd):
         options = "--client --greedy 8 -s 64 -a", link.address, "-p", echo.port
         run("build/tests/peer", *options, stdin=subprocess.PIPE).awaits("sent", where="out")
-    s.awaits("a client does not take its messages, and keeps 8 buffers")
+    s.awaits("a send has not completed for 2 s: the peer posts no receive for it")
     echo.client().ends(0)
     s.signal("TERM").ends(0)
 
@@ -193,10 +193,10 @@ def test_ctrl_c_while_a_client_in_a_loop_connects(run: Run, link: Link) -> None:
 
 
 @over()
-def test_the_timer_of_a_client_in_a_loop_while_it_connects(run: Run, link: Link) -> None:
+def test_a_client_in_a_loop_limits_its_connect(run: Run, link: Link) -> None:
     """Its connect does not wait, which took more than two minutes on soft-iWARP, nor does its close."""
     c = run("build/examples/loop_client", f"{link.address.rpartition('.')[0]}.99").ends(1, within=40)
-    assert "the server does not answer" in c.err or "no answer, or no route there" in c.err
+    assert "no connection within 10 s" in c.err or "no answer, or no route there" in c.err
 
 
 @over("RoCE")
