@@ -104,7 +104,7 @@ struct our_member {
 	struct our_source cm, completions;
 	uint64_t until_ns; /* the limit of a connect, a disconnect, or until the CM tells a cause */
 	int error;         /* why it ends, but for what the CM tells */
-	bool has_cq;       /* which is watched */
+	bool has_cq;       /* it is watched */
 	bool stands;       /* the connection, and the program was told */
 	bool due;          /* it is to be looked at, after its completions */
 	uint32_t waited;   /* turns of others before its end was handed out */

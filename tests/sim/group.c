@@ -18,7 +18,7 @@
 
 #define SIZE    64
 #define MOST    100 /* sends and receives, more than a source has events in a few turns */
-#define LIMIT_S 100 /* of a sleep: longer than anything that the library waits for */
+#define LIMIT_S 100 /* a sleep ends after this: longer than anything that the library waits for */
 
 static void report(void *context, const struct our_error *error)
 {

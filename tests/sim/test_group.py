@@ -23,7 +23,7 @@ def ask(question: str, device: str, *options: str) -> Run:
 
 
 def events(run: Run, who: str) -> list[str]:
-    """What has happened to one of the ends, but for completions, and for the flushes of an end."""
+    """Returns the events of one of the ends, but for completions, and for the flushes of an end."""
     return [one for one in re.findall(rf"^{who}: (.*)$", run.out, re.MULTILINE) if not re.match("completion|failure of receive", one)]
 
 
