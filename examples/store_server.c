@@ -168,18 +168,18 @@ static uint32_t keep(const char *key, struct value *value)
 /* ---- A request, in its buffer, in which its answer is made ---- */
 
 /* Posts a READ or WRITE of the request's value, and what is behind it. */
-static int post_transfer(struct client *client, uint32_t index, struct ibv_send_wr *wr)
+static int post_transfer(struct client *client, uint32_t index, struct ibv_send_wr wr)
 {
 	const struct header *header = (struct header *)client->agent->memory.buffers[index].data;
 	const struct value *value = client->values[index];
 	struct ibv_sge sge = { (uintptr_t)value->data, value->length, value->mr->lkey };
 
-	wr->send_flags = IBV_SEND_SIGNALED;
-	wr->sg_list = &sge;
-	wr->num_sge = 1;
-	wr->wr.rdma.remote_addr = be64toh(header->address);
-	wr->wr.rdma.rkey = be32toh(header->rkey);
-	return our_post(client->agent, wr, NULL);
+	wr.send_flags = IBV_SEND_SIGNALED;
+	wr.sg_list = &sge;
+	wr.num_sge = 1;
+	wr.wr.rdma.remote_addr = be64toh(header->address);
+	wr.wr.rdma.rkey = be32toh(header->rkey);
+	return our_post(client->agent, &wr, NULL);
 }
 
 /*
@@ -206,7 +206,7 @@ static int answer(struct client *client, uint32_t index, uint32_t status)
 		write.wr_id |= iwarp ? WRITE_ID : 0;
 		write.next = iwarp ? &message : NULL;
 		write.imm_data = header->tag;
-		return post_transfer(client, index, &write);
+		return post_transfer(client, index, write);
 	}
 	if (value) {
 		memcpy(header + 1, value->data, value->length);
@@ -230,7 +230,7 @@ static int read_value(struct client *client, uint32_t index, uint32_t length)
 		return answer(client, index, NO_ROOM);
 	}
 	client->values[index] = value;
-	return post_transfer(client, index, &read);
+	return post_transfer(client, index, read);
 }
 
 static int keep_what_was_read(struct client *client, uint32_t index)
