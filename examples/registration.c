@@ -3,11 +3,10 @@
  * Measures the cost of registering memory, by size and size of pages; finds the size from which on
  * it is cheaper to register data in place than to copy them into registered memory; and shows how a
  * cache of registrations goes wrong. registration.md has results. The other end is
- * examples/store_server.
+ * examples/echo_server.
  *
  *     registration ADDRESS
  */
-#include <endian.h>
 #include <errno.h>
 #include <netdb.h>
 #include <signal.h>
@@ -26,13 +25,6 @@
 #define HUGE      (2u << 20)
 #define RUNS      15
 #define LENGTH    SMALLEST /* bytes to send: soft-iWARP copies a few bytes in the program itself */
-
-/* The private data that store_server sends with its accept; big-endian. */
-struct where {
-	uint64_t address;
-	uint32_t rkey;
-	uint32_t zero;
-};
 
 static void report(void *context, const struct our_error *error)
 {
@@ -150,34 +142,30 @@ static int measure(struct ibv_pd *pd)
 	return 0;
 }
 
-static int move(struct our_control *client, const struct ibv_mr *mr, enum ibv_wr_opcode opcode)
+/* Sends the memory to the server, and takes what comes back into the client's buffer. */
+static int echo(struct our_control *client, const struct ibv_mr *mr)
 {
-	const struct where *where = (const struct where *)client->cm_event.private_data;
-	struct ibv_sge sge = { (uintptr_t)mr->addr, LENGTH, mr->lkey };
-	struct ibv_send_wr wr = {
-		.sg_list = &sge,
-		.num_sge = 1,
-		.opcode = opcode,
-		.send_flags = IBV_SEND_SIGNALED,
-		.wr.rdma = { be64toh(where->address), be32toh(where->rkey) },
-	};
 	struct our_completion completion;
-	int ret = our_post(client, &wr, NULL);
+	int i, ret = our_post_recv(client, 0);
 
-	return our_report_end(client, ret ? ret : our_await_completion(client, &completion));
+	if (!ret)
+		ret = our_post_send_from(client, mr->addr, LENGTH, mr, 0);
+	for (i = 0; i < 2 && !ret; i++)
+		ret = our_await_completion(client, &completion);
+	return our_report_end(client, ret);
 }
 
 /*
  * A cache that finds registrations by their address finds that of memory that is gone, and uses it
  * for new memory at the same address. The device has the old pages, so nothing fails.
  */
-static int go_wrong(struct our_control *client, int access)
+static int go_wrong(struct our_control *client)
 {
 	char *data = map(LENGTH, 0), *again;
 	struct ibv_mr *cached;
 	int ret;
 
-	if (!data || our_setup_mr(client, data, LENGTH, access, &cached))
+	if (!data || our_setup_mr(client, data, LENGTH, 0, &cached))
 		return EIO;
 	munmap(data, LENGTH); /* free(3) does this with large memory, and tells no cache */
 	again = mmap(data, LENGTH, PROT_READ | PROT_WRITE,
@@ -188,23 +176,13 @@ static int go_wrong(struct our_control *client, int access)
 		return EIO;
 	}
 	memset(again, 2, LENGTH);
-	ret = move(client, cached, IBV_WR_RDMA_WRITE);
-	if (!ret)
-		ret = move(client, client->memory.mr, IBV_WR_RDMA_READ);
+	ret = echo(client, cached);
 	if (!ret)
 		printf("cache: mapped again at the same address, sent by the old registration: the "
 		       "peer has the %s data\n",
 		       client->memory.buffers[0].data[0] == 1 ? "old" : "new");
 	our_unsetup_mr(&config, cached);
 	return ret;
-}
-
-/* On iWARP the server's device writes the answer to a READ, and needs the right to write. */
-static int access_to_read(const struct our_control *client)
-{
-	bool iwarp = client->verbs->device->transport_type == IBV_TRANSPORT_IWARP;
-
-	return IBV_ACCESS_LOCAL_WRITE | (iwarp ? IBV_ACCESS_REMOTE_WRITE : 0);
 }
 
 int main(int argc, char **argv)
@@ -226,13 +204,13 @@ int main(int argc, char **argv)
 	if (!ret)
 		ret = our_setup_qp(client, 1, 1);
 	if (!ret)
-		ret = our_setup_buffers(client, 1, LENGTH, access_to_read(client));
-	if (!ret)
-		ret = our_client_connect(client, NULL, 0);
+		ret = our_setup_buffers(client, 1, LENGTH, IBV_ACCESS_LOCAL_WRITE);
 	if (!ret)
 		ret = measure(client->pd);
 	if (!ret)
-		ret = go_wrong(client, access_to_read(client));
+		ret = our_client_connect(client, NULL, 0);
+	if (!ret)
+		ret = go_wrong(client);
 	our_disconnect(client);
 	our_close(client);
 	freeaddrinfo(server);

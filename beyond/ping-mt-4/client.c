@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Threads that READ from the memory of examples/store_server, each one READ after the other, and what
+ * Threads that READ what examples/store_server counts, each one READ after the other, and what
  * they share meanwhile. A whole program, of the library and libibverbs alone: main is at the end.
  *
  *     ping-mt-4/client ADDRESS nothing|cq|poller|qp THREADS COUNT

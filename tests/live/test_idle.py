@@ -88,7 +88,7 @@ def test_the_server_of_a_stream_sleeps(run: Run, link: Link) -> None:
 def test_the_server_of_a_store_sleeps(run: Run, link: Link) -> None:
     """The server sleeps before, between and after its clients, which stay for one operation."""
     s = run("build/examples/store_server", link.address).awaits(": listening").sleeps()
-    run("build/examples/store_client", link.address, "put 5 value").ends(0)
+    run("build/examples/store_client", link.address, "put a", stdin="value").ends(0)
     s.sleeps()
-    run("build/examples/store_client", link.address, "get 5").ends(0)
+    run("build/examples/store_client", link.address, "get a").ends(0)
     s.sleeps().signal("TERM").ends(0)

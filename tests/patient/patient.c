@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Clients that wait, for tests/sim: what the library says of a peer that is slow, silent or dead. Each
- * question connects to a server that posts no receives, such as store_server, calls ibv_query_device,
- * at which the test may have a host fall silent, and waits. Of the project it takes our_control.h only.
+ * question connects to a server that posts no receives, calls ibv_query_device, at which the test may have
+ * a host fall silent, and waits. Of the project it takes our_control.h only.
  *
- *     patient QUESTION ADDRESS
+ *     patient server|QUESTION ADDRESS
  *
  * Contract: one line on stdout says how the wait has ended; what the library tells goes to stderr.
  * Exit status: 0 the question was asked, 2 wrong usage, 3 it could not be asked.
@@ -143,6 +143,57 @@ static int await_end(struct our_control *client)
 	return our_await_disconnect(client, 0);
 }
 
+/* ---- The server: it accepts, and does nothing more ---- */
+
+static struct our_stop *stop;
+
+static void on_signal(int signal_number)
+{
+	(void)signal_number;
+	our_stop_request(stop);
+}
+
+static void take_client(struct our_control *agent)
+{
+	must(our_use_device(agent, device), "use");
+	must(our_setup_qp(agent, 1, 1), "QP");
+	must(our_agent_accept(agent, NULL, 0), "accept");
+}
+
+static int serve(struct sockaddr *address)
+{
+	struct our_control *listener;
+	struct our_poll_group *group;
+	struct our_event event;
+	struct pollfd events = { .events = POLLIN };
+
+	must(our_create_stop(&stop), "stop");
+	config.stop = stop;
+	signal(SIGTERM, on_signal);
+	must(our_create_poll_group(&config, &group), "group");
+	must(our_create_control_struct(&config, OUR_LISTENER, &listener), "control");
+	must(our_join_poll_group(listener, group), "join");
+	must(our_create_id(listener), "id");
+	must(our_listener_bind(listener, address, CLIENTS), "bind");
+	must(our_create_device(&config, listener->verbs, &device), "device");
+	fprintf(stderr, "patient: listening\n");
+	events.fd = our_fd(group);
+	for (;;) {
+		if (our_process(group, &event))
+			poll(&events, 1, -1);
+		else if (event.type == OUR_EVENT_REQUEST)
+			take_client(event.control);
+		else if (event.type == OUR_EVENT_END)
+			our_close(event.control);
+		else if (event.type == OUR_EVENT_STOP)
+			break;
+	}
+	our_close_device(device);
+	our_close_poll_group(group);
+	our_destroy_stop(stop);
+	return 0;
+}
+
 /* ---- */
 
 static const struct {
@@ -222,9 +273,10 @@ int main(int argc, char **argv)
 	if (argc != 3 || getaddrinfo(argv[2], "12321", NULL, &address))
 		return 2;
 	config.ack_timeout = strstr(argv[1], "-soon") ? 14 : 0;
-	config.ack_timeout = strstr(argv[1], "-soon") ? 14 : 0;
 	signal(SIGPIPE, SIG_IGN); /* soft-iWARP raises it */
-	if (!strcmp(argv[1], "overrun"))
+	if (!strcmp(argv[1], "server"))
+		ret = serve(address->ai_addr);
+	else if (!strcmp(argv[1], "overrun"))
 		ret = overrun(address->ai_addr);
 	else if (!strncmp(argv[1], "close-", 6))
 		ret = leave(argv[1], address->ai_addr);

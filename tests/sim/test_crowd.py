@@ -77,7 +77,7 @@ CROWDS = {
     "pubsub-rdma-1": beyond("pubsub-rdma-1", 1, REACHES),
     "pubsub-rdma-2": beyond("pubsub-rdma-2", 1, COUNTS),
     **{name: example(name) for name in ("echo_server", "epoll_server", "srq_server", "plain/echo_server")},
-    "store_server": example("store_server", "build/examples/store_client {a} put 5 value", ""),
+    "store_server": example("store_server", "build/examples/store_client {a} try 2", ""),
 }
 MEMBERS = [
     pytest.param(crowd, options, id=f"{name}-{transport}")

@@ -62,7 +62,6 @@ PAIRS = {
     "mcast-ud-0": Pair("beyond/mcast-ud-0/client 224.1.2.3 {a}", "beyond/mcast-ud-0/server 224.1.2.3 {a} 3", again=False, transports="RoCE"),
     "talk-rdma-0": Pair(f"beyond/talk-rdma-0/server -a {{a}} {STREAMED}", f"beyond/talk-rdma-0/client -a {{a}} {STREAMED}", again=False, words=2),
     "stream": Pair("build/examples/stream_server {a}", f"build/examples/stream_client {{a}} {STREAMED}", again=False, waits=True),
-    "write": Pair("build/examples/write_server {a}", f"build/examples/write_client {{a}} {STREAMED}", again=False),
     "loop": Pair("build/examples/echo_server {a}", "build/examples/loop_client {a} 12321 2"),
     "memory": Pair("build/examples/epoll_server {a}", "build/examples/memory_client {a} 12321 tools/verbs-sim/Makefile"),
     "extended": Pair("build/examples/plain/echo_server {a}", "build/examples/plain/extended_client {a} 12321 2", transports="RoCE"),
