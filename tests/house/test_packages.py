@@ -76,7 +76,6 @@ ROOMS = {
 OPTIONAL = {
     "perf": "bench/comparison counts without it",
     "man": "its rows are skipped",
-    "abidiff": "its rows are long",
     "valgrind": "tests/sanitize names [sanitize]",
     "abidiff": "tests/house/test_abi.py names [long]",
     "mmdebstrap": "tests/bare names [ci]",

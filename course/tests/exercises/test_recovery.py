@@ -52,7 +52,7 @@ def test_what_a_file_must_not_name(name: str, tmp_path: Path) -> None:
 def test_the_command_of_the_sheets() -> None:
     """TESTS is no variable of the build, which passes it on to each make below."""
     command = ["make", "-n", "sim", "DIR=mine", "ROLE=client", "TESTS=flaps:1:0"]
-    said = subprocess.run(command, cwd=grade.TOP, capture_output=True, text=True, timeout=120)
+    said = subprocess.run(command, cwd=solutions.TOP, capture_output=True, text=True, timeout=120)
     assert said.returncode == 0 and 'make_sim "mine" "client" "flaps:1:0"' in said.stdout, said.stderr
 
 
