@@ -20,7 +20,7 @@ from quotes import page
 TOP = Path(__file__).resolve().parents[2]
 LIMIT_S = 300
 PRACTICE = "course/practice.md"
-LABS = sorted(str(path.relative_to(TOP)) for path in TOP.glob("course/labs/lab-[0-9].md"))
+LABS = sorted((str(path.relative_to(TOP)) for path in TOP.glob("course/labs/lab-*[0-9].md")), key=lambda name: (len(name), name))
 PAGES = [*LABS, PRACTICE, "docs/primer.md", "tools/capture/README.md", "course/README.md"]  # tests/drivers/test_symptoms.py runs those of docs/symptoms.md
 
 
