@@ -163,6 +163,27 @@ static void resolve_from(void)
 		     : "Success");
 }
 
+/* As many receives as the QP grants, so many times: before each but the first it is reset. */
+static void reset(void)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RESET };
+	struct ibv_qp *qp = ends.client.id->qp;
+	int i, n;
+
+	for (i = 0; i < number; i++) {
+		attr.qp_state = IBV_QPS_RESET;
+		must(!i || !ibv_modify_qp(qp, &attr, IBV_QP_STATE), "to RESET");
+		attr = (struct ibv_qp_attr){ .qp_state = IBV_QPS_INIT, .port_num = 1 };
+		must(!i || !ibv_modify_qp(qp, &attr,
+					  IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
+						  IBV_QP_ACCESS_FLAGS),
+		     "to INIT");
+		for (n = 0; !post_recv(&ends.client, 64); n++)
+			;
+		printf("%d\n", n);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
@@ -176,6 +197,7 @@ int main(int argc, char **argv)
 		{ "agree", agree },
 		{ "groups", leave_groups },
 		{ "arm", arm },
+		{ "reset", reset },
 		{ "source", resolve_from },
 	};
 	struct sockaddr_in address = { .sin_family = AF_INET };

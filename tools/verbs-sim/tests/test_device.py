@@ -168,6 +168,16 @@ MOST = {
 }  # fmt: skip
 
 
+@pytest.mark.parametrize("device, most", [("roce", 15), ("adapter", 8)])
+def test_a_qp_that_was_reset_takes_as_many_receives_again(device: str, most: int) -> None:
+    assert bounds("reset 3", "--device", device).out == f"{most}\n" * 3
+
+
+@pytest.mark.parametrize("question, length", [("accept", 196), ("reject", 148)])
+def test_how_many_private_data_come(question: str, length: int) -> None:
+    assert any(line.startswith("client: ") and line.endswith(f" {length} bytes of private data") for line in answers(question, "roce"))
+
+
 @pytest.mark.parametrize("call, most", [("rdma_connect", 56), ("rdma_reject", 148), ("rdma_accept", 196)])
 def test_as_many_private_data_as_there_may_be_and_one_byte_more(call: str, most: int) -> None:
     assert {f"{call} with {most} bytes: Success", f"{call} with {most + 1} bytes: Invalid argument"} <= {*answers("terms", "roce")}
