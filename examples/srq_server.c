@@ -19,8 +19,8 @@
 
 #define SIZE   4096
 #define ECHOES 8 /* under way to one client, as acknowledgements may be lost */
-#define STALL_S \
-	2 /* a client that posts no receive for its message keeps a buffer: see our_config(3) */
+/* A client that posts no receive for its message keeps a buffer: see our_config(3). */
+#define STALL_S 2
 
 static struct our_stop *stop; /* for the signal handler */
 static unsigned long messages, n_clients, most_at_once, served;
