@@ -69,8 +69,8 @@ def test_programs_without_the_library_say_so(restored: None, run: Run, link: Lin
     assert "RDMA device was removed" in s.err
 
 
-# If both ends are on the device, one may learn no more than that the other has left, and keep the device: always on soft-iWARP, and
-# in one of three runs on soft-RoCE. So this is by_name until that is fixed.
+# If both ends are on the device, one may learn no more than that the other has left, and keep the device: in each of three
+# runs on soft-iWARP, and in one of three on soft-RoCE. So this is by_name until that is fixed.
 @pytest.mark.by_name
 @over(links=lambda link: str(link) == "RoCE")
 def test_a_device_comes_back_while_its_programs_run(restored: None, run: Run, link: Link, tmp_path: Path) -> None:
