@@ -146,11 +146,16 @@ void our_stop_listening(struct our_control *listener)
 
 void our_destroy_id(struct our_control *control)
 {
+	const struct ibv_device *device = NULL;
+
 	our_leave_poll_group(control);
+	our_await_call(control); /* another thread may set the id's device until then */
+	if (control->cm_id && control->cm_id->verbs)
+		device = control->cm_id->verbs->device;
 	our_stop_listening(control);
 	our_destroy_event_channel(control);
-	if (control->ended == ENODEV)
-		our_let_go_of(control->verbs);
+	if (device && (!control->complete || control->ended == ENODEV))
+		our_let_go_of(device);
 }
 
 /* ---- What both sides tell each other ---- */

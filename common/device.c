@@ -122,21 +122,44 @@ void our_leave_async(struct our_async *async)
 	pthread_mutex_unlock(&lock);
 }
 
-/*
- * librdmacm closes the device only when it compares its list with the devices that are left. Until
- * then drivers without hot removal, such as soft-RoCE and soft-iWARP, keep the device, and none of its
- * name can be added.
- */
-void our_let_go_of(const struct ibv_context *verbs)
+static bool is_used(const struct ibv_device *device)
 {
-	struct ibv_context **devices;
 	const struct our_async *user;
 
 	pthread_mutex_lock(&lock);
-	for (user = joined; user && user->verbs != verbs; user = user->next)
+	for (user = joined; user && user->verbs->device != device; user = user->next)
 		;
 	pthread_mutex_unlock(&lock);
-	devices = user ? NULL : rdma_get_devices(NULL);
+	return user != NULL;
+}
+
+static bool is_removed(const struct ibv_device *device)
+{
+	struct ibv_device **devices = ibv_get_device_list(NULL), **one;
+	bool removed;
+
+	if (!devices)
+		return false; /* not known */
+	for (one = devices; *one && *one != device; one++)
+		;
+	removed = !*one;
+	ibv_free_device_list(devices);
+	return removed;
+}
+
+/*
+ * librdmacm closes the device only when it compares its list with the devices that are left. Until
+ * then drivers without hot removal, such as soft-RoCE and soft-iWARP, keep the device, and none of its
+ * name can be added. rdma_get_devices compares; as it also opens all that are left, and keeps them
+ * open, it is called only if a device was removed.
+ */
+void our_let_go_of(const struct ibv_device *device)
+{
+	struct ibv_context **devices;
+
+	if (is_used(device) || !is_removed(device))
+		return;
+	devices = rdma_get_devices(NULL);
 	if (devices)
 		rdma_free_devices(devices);
 }
