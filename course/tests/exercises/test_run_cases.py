@@ -5,11 +5,13 @@ course/witness.py, with a trace as the kernel writes it.
 Contract: the layout of a line of the trace is that of Linux 6.1 and 6.12 with the option record-tgid.
 """
 
+import signal
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from course import run_cases, witness
+from course import jail, run_cases, witness
 
 
 class Clock:
@@ -79,6 +81,14 @@ def test_after_late_cases_no_other_is_run(monkeypatch: pytest.MonkeyPatch, statu
     results = run_cases.run_all([{"client": {}}] * 5, [*range(5)], "-jq", alone)
     assert [result["client"] == "run" for result in results] == [True] * run + [False] * (5 - run)
     assert all("did not end in time" in result["client"]["status"] for result in results[run:])
+
+
+def test_what_is_killed() -> None:
+    """The command, and what it has started: the pipe ends when nobody has it any more."""
+    process = subprocess.Popen(["sh", "-c", "sleep 1000 & echo; wait"], stdout=subprocess.PIPE)
+    assert process.stdout and process.stdout.read(1) == b"\n"
+    jail.kill(process)
+    assert process.communicate(timeout=60)[0] == b"" and process.returncode == -signal.SIGKILL
 
 
 # ---- What the kernel has seen ----
