@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from course import cut, edit, grade, make
+from course import cut, edit, grade, make, over_sim
 from course.cases import ITSELF, KERNEL, PARTNER, Check
 from course.checks import CHECKS
 from course.exercises import EXERCISES, TOP, Exercise
@@ -86,6 +86,14 @@ def test_each_has_a_key() -> None:
         keys = [check for check in checks(Random(1)) if check.key]
         assert keys, name
         assert ITSELF not in [check.by for check in keys], name
+
+
+def test_each_group_of_runs_has_some() -> None:
+    """A stream's seeds are those of the client, orderings:0, or of the server."""
+    cases = [check.case["client"] for checks in CHECKS.values() for check in checks(Random(1)) if "client" in check.case]
+    groups = {case["arguments"][3] for case in cases if case["program"] == "sim"}
+    assert {group.partition(":")[0] for group in groups} <= {*over_sim.TESTS}
+    assert {group for group in groups if "orderings" in group} == {"orderings", "orderings:0", "orderings:1"}
 
 
 def test_own_words_alone_are_worth_nothing() -> None:
