@@ -57,6 +57,7 @@ class Compare(Launched):
         ended = self.compare()
         self.assertEqual(ended.returncode, 0, ended.stderr)
         self.assertEqual({one["point"]["way"] for one in self.results()["samples"]}, set(PROGRAMS))
+        self.assertLessEqual({"index.html", "results.json", "results.csv", "samples.jsonl"}, {file.name for file in self.out.iterdir()})
         self.assertEqual(self.results()["environment"]["perf counters"], "none: the programs are on other machines")
 
     def test_a_host_that_dies_in_mid_run(self) -> None:
