@@ -28,6 +28,8 @@ ASKED = [
     ("vendor err 129", "IBV_WC_RETRY_EXC_ERR", "the peer is gone"),
     ("completion failed with status 12", "IBV_WC_RETRY_EXC_ERR", "the peer is gone"),
     ("rnr", "IBV_WC_RNR_RETRY_EXC_ERR", "the RNR retries are used up"),
+    ("completion 7: RETRY_EXC_ERR on qp1", "IBV_WC_RETRY_EXC_ERR", "the peer is gone"),
+    ("event REJECTED, status 28", "RDMA_CM_EVENT_REJECTED 28", "the server refuses"),
     ("rdma_create_qp: errno 22", "EINVAL", "more than the device has"),
     ("ibv_reg_mr failed, ret -12", "ENOMEM", "locked memory"),
     ("Cannot allocate memory", "ENOMEM", "locked memory"),
