@@ -138,6 +138,7 @@ def test_same_text() -> None:
             word = {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
             row = limit.upper() if limit == "odp" else limit
             expect(re.search(rf"^ +{row} +{word}  \S", one, re.MULTILINE), f"{name} {limit}")
+        expect(re.search(rf"^    max_msg_sz +{device['ports']['1']['max_msg_sz']}  bytes", one, re.MULTILINE), f"{name} max_msg_sz")
         for index, gid in device["ports"]["1"]["gids"].items():
             expect(re.search(rf"GID {index} +{gid['type']} +{gid['gid']}", one), f"{name} GID {index}")
 
@@ -239,8 +240,15 @@ def test_two_network_devices_in_one_network() -> None:
         run("ip", "link", "delete", "plain0")
 
 
-def test_unknown_mtu() -> None:
-    """The MTU is unknown if /sys belongs to another network namespace."""
+def test_mtu() -> None:
+    """The network device's own, and a ping that fills it: 20 bytes of IPv4 or 40 of IPv6, and 8 of ICMP. Unknown if /sys belongs to
+    another network namespace."""
+    netdev = os.environ["LAB_ROCE_NETDEV"]
+    mtu = json.loads(run("ip", "-j", "link", "show", "dev", netdev))[0]["mtu"]
+    for address, heads in ((ROCE, 28), (os.environ["LAB_ROCE_ADDR6"], 48)):
+        said = check(address)[0]["MTU"]
+        active = list_devices()[os.environ["LAB_ROCE_DEV"]]["ports"]["1"]["active_mtu"]
+        expect(said.startswith(f"? {active} bytes of {netdev}'s {mtu}; ") and f"`ping -M do -s {mtu - heads} ADDRESS`" in said, said)
     steps, _, status = check(ROCE, "unshare", "--mount", "sh", "-c", "mount -t tmpfs none /sys/class/net; exec \"$@\"", "sh")
     expect(status == 0 and steps["MTU"].startswith("? /sys/class/net/") and "cannot be read" in steps["MTU"], steps)
 
