@@ -164,6 +164,13 @@ class Page(Folder):
         titles = [one.text or "" for one in root.iter("{http://www.w3.org/2000/svg}title")]
         self.assertTrue(any(title.startswith("1,000 messages a second: 0.40 CPUs") for title in titles))
 
+    def test_a_point_of_too_few_rounds_is_hollow(self) -> None:
+        for rounds, hollow in ((2, True), (3, False)):
+            made = results(rounds)
+            drawn = picture.draw(made, "RoCE", answers.answers(made, "RoCE")[0])
+            circles = re.findall(r'<circle [^>]*fill="([^"]*)"', drawn)
+            self.assertEqual({fill == "var(--paper)" for fill in circles}, {hollow})
+
     def test_higher_is_higher_and_zero_is_on_the_line(self) -> None:
         frame = picture.Frame(960, 400, 4, 2.0)
         self.assertEqual(frame.y(0), frame.bottom)
@@ -181,11 +188,16 @@ class Page(Folder):
         for name in ("before", "after"):
             files.append(self.folder / f"{name}.json")
             store.write(results(), files[-1])
-        arguments = ["report", *map(str, files), "--folder", str(self.folder / "both"), "--fail-if", "ping-sr-3.p50 > 1"]
-        with patch("sys.argv", arguments), patch("shutil.which", return_value=None), contextlib.redirect_stderr(io.StringIO()):
-            with contextlib.redirect_stdout(io.StringIO()) as out:
-                self.assertEqual(report.main(), 1)
+        both = self.folder / "both"
+        for given, pictures, limit, status in ((files[:1], ["RoCE.svg"], "ping-sr-3.p50 > 9e9", 0), (files, ["RoCE-1.svg", "RoCE-2.svg"], "ping-sr-3.p50 > 1", 1)):
+            arguments = ["report", *map(str, given), "--folder", str(both), "--fail-if", limit]
+            with patch("sys.argv", arguments), patch("shutil.which", return_value=None), contextlib.redirect_stderr(io.StringIO()) as told:
+                with contextlib.redirect_stdout(io.StringIO()) as out:
+                    self.assertEqual(report.main(), status)
+            self.assertIn(f"The report is {both}/index.html", told.getvalue())
+            self.assertEqual(sorted(file.name for file in both.glob("*.svg")), pictures)
+            (both / "RoCE.svg").unlink(missing_ok=True)
         self.assertIn("FAILED: it is so", out.getvalue())
-        text = (self.folder / "both" / "index.html").read_text()
+        text = (both / "index.html").read_text()
         self.assertIn(str(self.folder / "before"), text)
         self.assertIn(str(self.folder / "after"), text)

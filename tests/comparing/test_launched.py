@@ -13,10 +13,6 @@ import unittest
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-pytestmark = pytest.mark.long
-
 TOP = Path(__file__).resolve().parent.parent.parent
 LAUNCHER = TOP / "tests/comparing/fake_launcher"
 LIMIT = 120  # seconds that a run may take
@@ -61,6 +57,7 @@ class Compare(Launched):
         ended = self.compare()
         self.assertEqual(ended.returncode, 0, ended.stderr)
         self.assertEqual({one["point"]["way"] for one in self.results()["samples"]}, set(PROGRAMS))
+        self.assertLessEqual({"index.html", "results.json", "results.csv", "samples.jsonl"}, {file.name for file in self.out.iterdir()})
         self.assertEqual(self.results()["environment"]["perf counters"], "none: the programs are on other machines")
 
     def test_a_host_that_dies_in_mid_run(self) -> None:
@@ -82,12 +79,21 @@ class Compare(Launched):
             self.assertGreater(len(self.results()["samples"]), 4)
 
     def test_no_such_launcher(self) -> None:
-        ended = self.compare("--client-launch", "no-such-launcher")
-        self.assertEqual(ended.returncode, 2, ended.stderr)
-        self.assertIn("no-such-launcher", ended.stderr)
+        for side in ("--client-launch", "--server-launch"):
+            ended = self.compare(side, "no-such-launcher")
+            self.assertEqual(ended.returncode, 2, ended.stderr)
+            self.assertIn("no-such-launcher", ended.stderr)
+
+    def test_nothing_was_measured(self) -> None:
+        for host in ("n1", "n2"):
+            (self.state / f"dead-{host}").touch()
+        ended = self.compare()
+        self.assertEqual(ended.returncode, 1, ended.stderr)
+        self.assertTrue(ended.stderr.endswith("compare: nothing was measured\n"), ended.stderr)
 
     def test_results_cut_short_are_refused_by_name_and_resumed(self) -> None:
-        self.assertEqual(self.compare().returncode, 0)
+        ended = self.compare()
+        self.assertEqual(ended.returncode, 0, ended.stderr)
         file = self.out / "results.json"
         number = len(self.results()["samples"])
         file.write_bytes(file.read_bytes()[:-100])

@@ -122,6 +122,12 @@ class BesideMeasurements(unittest.TestCase):
         self.assertAlmostEqual(errors[Point("ping-sr-2", 100), "CPU"], 0, places=6)
         self.assertFalse([point for point, _ in errors if point.load == 1])  # there is no error for load 1, which is idle
 
+    def test_what_was_not_measured_has_no_error(self) -> None:
+        for one in self.results.samples:
+            if one.point.load == 100:
+                del one.figures["p50_us"]
+        self.assertEqual({row.figure for row in foretold.rows(self.results, "RoCE") if row.point.load == 100}, {"CPU"})
+
     def test_the_report_shows_them(self) -> None:
         text = page.page([self.results])
         self.assertIn("Predicted before any load", text)

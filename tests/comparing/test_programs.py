@@ -10,7 +10,7 @@ import time
 import unittest
 from pathlib import Path
 
-from bench.comparison import children, outputs, place, plan, runner, ways
+from bench.comparison import children, outputs, place, plan, remote, runner, ways
 
 LATENCY = """ #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]    t_stdev[usec]   99% percentile[usec]   99.9% percentile[usec]
  64      2000          12.05          40.30        14.10              15.00             2.00            20.50                   30.00
@@ -20,6 +20,7 @@ STREAM = """ #bytes     #iterations    BW peak[MB/sec]    BW average[MB/sec]   M
 """
 PINGPONG = "8192000 bytes in 0.04 seconds = 1516.10 Mbit/sec\n1000 iters in 0.04 seconds = 43.23 usec/iter\n"
 QPERF = "rc_lat:\n    latency  =  21.5 us\n"
+THREADS = "4 threads share nothing: 8688.0 READs/s, 166.0 us of CPU each\n"
 OURS = '{"count": 900, "warm_up": 100, "seconds": 0.5, "bytes_per_second": 2e6, "round_trip_us": {"p50": 30.5}, "cq": {"sleeps": 450, "empty_wake_ups": 0}}\n'  # fmt: skip
 
 
@@ -45,6 +46,7 @@ class Outputs(unittest.TestCase):
     def test_means(self) -> None:
         self.assertEqual(outputs.read("pingpong", "ibv_rc_pingpong", PINGPONG)["mean_us"], 43.23)
         self.assertEqual(outputs.read("qperf", "qperf", QPERF)["mean_us"], 43.0)
+        self.assertEqual(outputs.read("threads", "ping-mt-4", THREADS), {"rate": 8688.0})
 
     def test_ours(self) -> None:
         figures = outputs.read("ours", "ping-sr-3", OURS)
@@ -57,7 +59,7 @@ class Outputs(unittest.TestCase):
 
     def test_what_is_not_understood_is_no_figure(self) -> None:
         for family, program in (("ours", "x"), ("perftest", "ib_send_lat"), ("perftest", "ib_send_bw"),
-                                ("pingpong", "x"), ("qperf", "x"), ("tcp", "x")):  # fmt: skip
+                                ("pingpong", "x"), ("qperf", "x"), ("tcp", "x"), ("threads", "x")):  # fmt: skip
             for text in ("", "failed to connect\n", "{}", '{"count": 0, "seconds": 0}'):
                 with self.assertRaises(outputs.Unreadable):
                     outputs.read(family, program, text)
@@ -90,6 +92,14 @@ class Children(unittest.TestCase):
         with self.assertRaises(runner.TooEarly):
             one.finish(job, one.children.start("server", ["true"]), [one.children.start("client", ["sleep", "1000"])])
         one.children.end_all()
+
+    def test_a_launched_program_that_hangs_is_named(self) -> None:
+        one = remote.RemoteRunner(self.folder, 1.0, 60.0)
+        self.addCleanup(one.children.end_all)
+        server, client = one.children.start("server", ["true"]), one.children.start("client0", ["sleep", "1000"])
+        self.assertTrue(one.children.wait(server, 60))
+        with self.assertRaisesRegex(runner.Hung, "^client0 did not end within 0 s: "):
+            one.finish_remote([client], server, -10)
 
     def test_one_that_does_not_want_to_leave(self) -> None:
         one = self.children.start("one", ["sh", "-c", "trap '' TERM; echo ready; while :; do sleep 0.05; done"])

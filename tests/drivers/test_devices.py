@@ -138,12 +138,16 @@ def test_same_text() -> None:
             word = {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
             row = limit.upper() if limit == "odp" else limit
             expect(re.search(rf"^ +{row} +{word}  \S", one, re.MULTILINE), f"{name} {limit}")
+        expect(re.search(rf"^    max_msg_sz +{device['ports']['1']['max_msg_sz']}  bytes", one, re.MULTILINE), f"{name} max_msg_sz")
         for index, gid in device["ports"]["1"]["gids"].items():
             expect(re.search(rf"GID {index} +{gid['type']} +{gid['gid']}", one), f"{name} GID {index}")
 
 
 def test_wrong_usage() -> None:
     """The program prints one line and nothing on stdout, and ends with status 2."""
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([PROGRAM], stdout=full, stderr=subprocess.PIPE, text=True, timeout=LIMIT, check=False)
+    expect(done.returncode == 1 and "writing to stdout" in done.stderr, done)
     for words in (["-x"], ["--check"], ["--check", "no/such"], ["-p", "1"], ["a", "b"], ["-j", "-w"],
                   ["--check", "127.0.0.1", "-p", "0"], ["--check", "127.0.0.1", "more"]):
         done = subprocess.run([PROGRAM, *words], capture_output=True, text=True, timeout=LIMIT, check=False)
@@ -192,28 +196,59 @@ def test_all_is_well() -> None:
 def test_own_address() -> None:
     """'' stands for one of this machine, on a network device with an RDMA device."""
     expect_well("")
-    said = check("")[0]["address"]
-    expect(said.startswith((f"ok {ROCE} is this machine's", f"ok {IWARP} is this machine's")), said)
+    steps = check("")[0]
+    own = ROCE if ROCE in steps["address"] else IWARP
+    expect(steps["address"].startswith(f"ok {own} is this machine's"), steps)
+    expect(steps["connecting"].startswith(f"ok a server can listen on {own}:{PORT}, with "), steps)
 
 
-def test_own_address_of_ipv6() -> None:
-    """Checks the address of a machine that has no other; its own on each link has no place in a command."""
-    netdevs = [os.environ["LAB_ROCE_NETDEV"], os.environ["LAB_IWARP_NETDEV"]]
-    had = {netdev: re.findall(r"\binet (\S+)", run("ip", "address", "show", "dev", netdev))[0] for netdev in netdevs}
-    for netdev, address in had.items():
+@pytest.mark.parametrize("without, own", [("LAB_ROCE", "LAB_IWARP"), ("LAB_IWARP", "LAB_ROCE")])
+def test_own_address_of_ipv6(without: str, own: str) -> None:
+    """Checks the address of a machine that has no other; its own on each link has no place in a command, also if it comes first."""
+    netdevs = [os.environ[f"{link}_NETDEV"] for link in (without, own)]
+    had = [(netdev, address) for netdev in netdevs for kind, address in re.findall(r"\b(inet6?) (\S+).* scope global", run("ip", "address", "show", "dev", netdev))
+           if kind == "inet" or netdev == netdevs[0]]  # fmt: skip
+    expect(len(had) == 3, had)
+    for netdev, address in had:
         run("ip", "address", "del", address, "dev", netdev)
     try:
         steps, last, status = check("")
     finally:
-        for netdev, address in had.items():
+        for netdev, address in had:
             run("ip", "address", "add", address, "dev", netdev)
-    said = steps["address"]
-    own = tuple(f"ok {os.environ[name]} is this machine's" for name in ("LAB_ROCE_ADDR6", "LAB_IWARP_ADDR6"))
-    expect(status == 0 and said.startswith(own), f"{steps} {last}")
+    expect(status == 0 and steps["address"].startswith(f"ok {os.environ[f'{own}_ADDR6']} is this machine's"), f"{steps} {last}")
 
 
-def test_unknown_mtu() -> None:
-    """The MTU is unknown if /sys belongs to another network namespace."""
+def test_two_network_devices_in_one_network() -> None:
+    """One that is in the network of the address, by that one's mask, is named. One in the next network is not, and the networks fe80::
+    of two links are two."""
+    netdev, six = os.environ["LAB_ROCE_NETDEV"], os.environ["LAB_ROCE_ADDR6"]
+    link = re.findall(r"inet6 (fe80\S+)/", run("ip", "address", "show", "dev", netdev))[0]
+    run("ip", "link", "add", "plain0", "type", "dummy")
+    run("ip", "link", "set", "plain0", "up")
+    try:
+        for beside, asked, shared in (("192.0.2.200/32", ROCE, True), ("192.0.3.1/16", ROCE, False), ("2001:db8:1::c8/128", six, True),
+                                      ("2001:db8:1:1::1/48", six, False), ("", f"{link}%{netdev}", False)):  # fmt: skip
+            if beside:
+                run("ip", "address", "add", beside, "dev", "plain0")
+            said = check(asked)[0]["subnet"]
+            if beside:
+                run("ip", "address", "del", beside, "dev", "plain0")
+            wanted = f"? plain0 is in the network of {asked}, too" if shared else f"ok no other network device here is in the network of {asked.partition('%')[0]}"
+            expect(said.startswith(wanted), f"{beside}: {said}")
+    finally:
+        run("ip", "link", "delete", "plain0")
+
+
+def test_mtu() -> None:
+    """The network device's own, and a ping that fills it: 20 bytes of IPv4 or 40 of IPv6, and 8 of ICMP. Unknown if /sys belongs to
+    another network namespace."""
+    netdev = os.environ["LAB_ROCE_NETDEV"]
+    mtu = json.loads(run("ip", "-j", "link", "show", "dev", netdev))[0]["mtu"]
+    for address, heads in ((ROCE, 28), (os.environ["LAB_ROCE_ADDR6"], 48)):
+        said = check(address)[0]["MTU"]
+        active = list_devices()[os.environ["LAB_ROCE_DEV"]]["ports"]["1"]["active_mtu"]
+        expect(said.startswith(f"? {active} bytes of {netdev}'s {mtu}; ") and f"`ping -M do -s {mtu - heads} ADDRESS`" in said, said)
     steps, _, status = check(ROCE, "unshare", "--mount", "sh", "-c", "mount -t tmpfs none /sys/class/net; exec \"$@\"", "sh")
     expect(status == 0 and steps["MTU"].startswith("? /sys/class/net/") and "cannot be read" in steps["MTU"], steps)
 

@@ -60,8 +60,8 @@ static int take_steps(struct check *check)
 	if (failed)
 		printf("remedy: %s\n", check->remedy);
 	else
-		printf("nothing was found that is wrong; %u things cannot be told from here (?)\n",
-		       unknown);
+		printf("nothing was found that is wrong; %u thing%s cannot be told from here (?)\n",
+		       unknown, unknown == 1 ? "" : "s");
 	return failed ? EIO : 0;
 }
 

@@ -8,6 +8,7 @@
 #include <ifaddrs.h>
 #include <netinet/in.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -160,6 +161,9 @@ static void find_own_address(struct check *check, const struct ifaddrs *all, int
 		find_port(check);
 		if (check->device) {
 			memcpy(&check->own, one->ifa_addr, length_of(one->ifa_addr));
+			/* The port is at the same place in both families. */
+			((struct sockaddr_in *)&check->own)->sin_port =
+				htons((uint16_t)strtoul(check->port, NULL, 10));
 			check->target = (const struct sockaddr *)&check->own;
 			check->address = text_of(check->target, check->own_text);
 		}

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Unit tests of course/cut.py and course/make.py."""
 
+import json
 from pathlib import Path
 from random import Random
 
 import pytest
 
-from course import cut, edit, grade, make
+from course import cut, edit, grade, make, over_sim
 from course.cases import ITSELF, KERNEL, PARTNER, Check
 from course.checks import CHECKS
 from course.exercises import EXERCISES, TOP, Exercise
+from course.reasons import Result
 
 SOURCE = """int add(int a, int b);
 
@@ -86,13 +88,33 @@ def test_each_has_a_key() -> None:
         assert ITSELF not in [check.by for check in keys], name
 
 
+def test_each_group_of_runs_has_some() -> None:
+    """A stream's seeds are those of the client, orderings:0, or of the server."""
+    cases = [check.case["client"] for checks in CHECKS.values() for check in checks(Random(1)) if "client" in check.case]
+    groups = {case["arguments"][3] for case in cases if case["program"] == "sim"}
+    assert {group.partition(":")[0] for group in groups} <= {*over_sim.TESTS}
+    assert {group for group in groups if "orderings" in group} == {"orderings", "orderings:0", "orderings:1"}
+
+
 def test_own_words_alone_are_worth_nothing() -> None:
     one = Check(10, "one", {}, lambda result: str(result["seen"]), PARTNER, key=True)
     two = Check(10, "two", {}, lambda result: str(result["two"]), KERNEL, key=True)
     said = Check(10, "said", {}, lambda _: "")
-    for first, second, points in (("", "", [10, 10, 10]), ("no", "", [0, 10, 0]), ("", "no", [10, 0, 0])):
-        marks = grade.marks_of([one, two, said], [{"seen": first, "two": second}] * 3, [])
+    seen = Check(10, "seen", {}, lambda _: "", PARTNER, needs="lone")  # the needed check is no key
+    lone = Check(10, "lone", {}, lambda result: str(result["lone"]), PARTNER)
+    for no, points in (("", [10] * 5), ("seen", [0, 10, 0, 10, 10]), ("two", [10, 0, 0, 10, 10]), ("lone", [10, 10, 10, 0, 0])):
+        marks = grade.marks_of([one, two, said, seen, lone], [{"seen": "", "two": "", "lone": "", no: "no"}] * 5, [])
         assert [mark.points for mark in marks] == points
+        assert not no or f"it counts only together with '{no.replace('seen', 'one')}'" in [mark.reason for mark in marks]
+
+
+def test_a_key_is_no_check_that_the_starting_tree_passes() -> None:
+    """The starting file of "signaling" has each send signaled, and keeps all messages."""
+    for check in (check for check in CHECKS["signaling"](Random(1)) if check.key):
+        count = int(check.case["client"]["arguments"][1])
+        result: Result = {"status": 0, "out": json.dumps({"count": count, "warm_up": 0, "verified": True}), "err": ""}
+        sent = {**result, "kernel": {"sends": [{"opcode": "SEND", "flags": "SIGNALED"}] * count}}
+        assert check.judge({"client": sent, "server": result}), check.text
 
 
 def test_what_answered_enosys() -> None:

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from course import formats, grade, grade_all, grades, make
-from course.exercises import EXERCISES
+from course import formats, grade, grade_all, grades, make, temporary
+from course.exercises import EXERCISES, Exercise
 
 GOOD = grade.Mark(70, 70, "it works", "")
 BAD = grade.Mark(0, 30, "a line\nwith `marks`", "it was killed", "lab/run -- DIR/client")
@@ -71,6 +71,30 @@ def test_nothing_to_grade(how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     failed = result(line)
     assert failed["status"] == "error" and failed["tests"][0]["score"] == 0
     assert "no file EXERCISE" in failed["tests"][0]["message"]
+
+
+def test_what_was_graded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """All forms have the same points, and the status does not depend on them; it does if the grader fails. A signal ends it as it should."""
+    called: list[tuple[object, ...]] = []
+
+    def graded(*given: object) -> tuple[Exercise, list[grade.Mark]]:
+        called.append(given)
+        return EXERCISES["verify"], [GOOD, BAD]
+
+    monkeypatch.setattr(grade, "grade", graded)
+    monkeypatch.setattr(temporary, "leave_on_signals", lambda: called.append(("signals",)))
+    files = {name: tmp_path / name for name in ("json", "gradescope", "classroom")}
+    words = ["grade", str(tmp_path), "--seed=7", "--student=ada", "--beside", *(f"--{name}={file}" for name, file in files.items())]
+    monkeypatch.setattr("sys.argv", words)
+    assert grade.main() == 0 and called == [("signals",), (tmp_path, 7, "ada", False)]
+    assert capsys.readouterr().out.splitlines() == [
+        "  70 of 70  it works", "   0 of 30  a line\nwith `marks`".splitlines()[0], "with `marks`: it was killed",
+        f"            see it: lab/run -- {tmp_path}/client", "  70 of 100  verify (SEED=7)"]  # fmt: skip
+    found = json.loads(files["json"].read_text())
+    assert (found["exercise"], found["seed"], found["points"], found["of"], found["checks"]) == ("verify", 7, 70, 100, [vars(GOOD), vars(BAD)])
+    assert json.loads(files["gradescope"].read_text())["score"] == 70 and result(files["classroom"].read_text())["status"] == "fail"
+    monkeypatch.setattr(grade, "grade", lambda *_: (_ for _ in ()).throw(RuntimeError("no lab\x1b")))
+    assert grade.main() == 1 and capsys.readouterr().err == "make grade: no lab\\x1b\n"
 
 
 @pytest.mark.parametrize("answer, hours", [("3", "3"), ("2,5", "2.5"), ("0.5 h", "0.5"), ("?", ""), ("all night", ""), ("=1", "")])

@@ -5,11 +5,13 @@ course/witness.py, with a trace as the kernel writes it.
 Contract: the layout of a line of the trace is that of Linux 6.1 and 6.12 with the option record-tgid.
 """
 
+import signal
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from course import run_cases, witness
+from course import jail, run_cases, witness
 
 
 class Clock:
@@ -79,6 +81,46 @@ def test_after_late_cases_no_other_is_run(monkeypatch: pytest.MonkeyPatch, statu
     results = run_cases.run_all([{"client": {}}] * 5, [*range(5)], "-jq", alone)
     assert [result["client"] == "run" for result in results] == [True] * run + [False] * (5 - run)
     assert all("did not end in time" in result["client"]["status"] for result in results[run:])
+
+
+class Watched:
+    """A side of a case that notes what is done to it."""
+
+    out, err = "out", "err"
+
+    def __init__(self) -> None:
+        self.done: list[tuple[object, ...]] = []
+
+    def wait(self, *words: object) -> None:
+        self.done.append(words)
+
+    def interrupt(self) -> None:
+        self.done.append(("interrupted",))
+
+
+def test_the_steps_of_a_case(monkeypatch: pytest.MonkeyPatch) -> None:
+    side, case = Watched(), object.__new__(run_cases.Case)
+    monkeypatch.setattr(jail, "cpu_seconds", lambda: 4.5)
+    monkeypatch.setattr(case, "sides", {"client": side}, raising=False)
+    monkeypatch.setattr(case, "meter", [], raising=False)
+    monkeypatch.setattr(case, "end", lambda name: side.done.append(("ended", name)))
+    monkeypatch.setattr(case, "await_seen", lambda *words: side.done.append(("seen", *words)))
+    steps: list[tuple[str, list[object]]] = [
+        ("listening", []), ("said", ["x", 3]), ("printed", ["got", 20]), ("seen", ["rdma_connect", 2]), ("meter", []), ("interrupt", []), ("end", [])]  # fmt: skip
+    for action, words in steps:
+        case.step(action, "client", *words)
+    assert side.done == [("err", "listening on"), ("err", "x", 3), ("out", "got", 20), ("seen", "client", "rdma_connect", 2), ("interrupted",), ("ended", "client")]
+    assert [cpu for _, cpu in case.meter] == [4.5]
+    with pytest.raises(ValueError, match="no such step: sleep"):
+        case.step("sleep", "client")
+
+
+def test_what_is_killed() -> None:
+    """The command, and what it has started: the pipe ends when nobody has it any more."""
+    process = subprocess.Popen(["sh", "-c", "sleep 1000 & echo; wait"], stdout=subprocess.PIPE)
+    assert process.stdout and process.stdout.read(1) == b"\n"
+    jail.kill(process)
+    assert process.communicate(timeout=60)[0] == b"" and process.returncode == -signal.SIGKILL
 
 
 # ---- What the kernel has seen ----

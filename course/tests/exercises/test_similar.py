@@ -114,6 +114,13 @@ def test_what_was_given_counts_for_nobody() -> None:
     assert not similar.fingerprint("a", renamed(START, Random(4)), START).grams
 
 
+def test_what_a_student_cannot_name() -> None:
+    """A word of C and a function of a library are not what the student has named: code that has others there is other code."""
+    for one, other in (("if", "while"), ("ibv_post_send", "ibv_post_recv"), ("x + y", "x - y"), ("7", "x")):
+        assert similar.tokens(f"{one} (x)") != similar.tokens(f"{other} (x)"), one
+    assert similar.tokens('a(b, 7, "c"); // d') == similar.tokens('e(f, 8, "g");\n')
+
+
 def test_lines() -> None:
     """The lines of the common part are found in each file, and no others."""
     part, other = functions()[:2]

@@ -33,6 +33,16 @@ def test_none_for_the_others(tmp_path: Path) -> None:
     assert variants.of("verify", "ada") == {} and (tmp_path / "mine/README.md").read_text() == EXERCISES["verify"].task.read_text()
 
 
+def test_without_a_name() -> None:
+    """The project's own numbers are due, or any."""
+    for name in ("recover", "exactly-once"):
+        (group,) = [check.case["client"]["arguments"][3] for check in checks.CHECKS[name](Random(1)) if check.case["client"]["program"] == "sim"]
+        assert group.split(":")[2] == "0"
+    check = checked("header", "gathered", "")
+    count = int(check.case["client"]["arguments"][check.case["client"]["arguments"].index("-c") + 1])
+    assert check.judge(sent(count, 16)) == "" and not [check for check in checks.CHECKS["bare"](Random(1)) if "how often" in check.text]
+
+
 def checked(name: str, text: str, student: str) -> Check:
     """A check of a student's variant."""
     (found,) = [each for each in checks.CHECKS[name](Random(1), **variants.of(name, student)) if text in each.text]

@@ -74,7 +74,13 @@ class Roce(unittest.TestCase):
     def test_private_data(self) -> None:
         request = of("one-sided").steps[0]
         self.assertTrue(request.text.startswith("REQ: my QP is "))
-        self.assertIn("private data: count 2, size 3000; OUR1, version 1, 32 bytes", request.details)
+        names = [f"infiniband.cm.req.{name}" for name in ("retrcount", "rnrretrcount", "initdepth", "responderres")]
+        retries, rnr, initiator, responder = (int(value, 0) for value in fields("one-sided", "infiniband.cm.req", *names)[0])
+        self.assertEqual((rnr, request.details), (7, [
+            f"port 12321, MTU 1024, retry count {retries}, RNR retry count 7 (no limit)",
+            f"READs and atomics at a time: {initiator} from me, {responder} to me",
+            "private data: count 2, size 3000; OUR1, version 1, 32 bytes",
+        ]))  # fmt: skip
 
     def test_a_refusal(self) -> None:
         request, refusal = of("refused").steps

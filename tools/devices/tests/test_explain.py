@@ -26,7 +26,12 @@ ASKED = [
     ("NET/IB : Got completion from peer 10.0.0.1<1234> with status=12 opcode=32601 len=0 vendor err 129", "IBV_WC_RETRY_EXC_ERR", "the peer is gone"),
     (" Failed status 12: wr_id 0 syndrom 0x81", "IBV_WC_RETRY_EXC_ERR", "the peer is gone"),
     ("vendor err 129", "IBV_WC_RETRY_EXC_ERR", "the peer is gone"),
+    ("completion failed with status 12", "IBV_WC_RETRY_EXC_ERR", "the peer is gone"),
     ("rnr", "IBV_WC_RNR_RETRY_EXC_ERR", "the RNR retries are used up"),
+    ("completion 7: RETRY_EXC_ERR on qp1", "IBV_WC_RETRY_EXC_ERR", "the peer is gone"),
+    ("event REJECTED, status 28", "RDMA_CM_EVENT_REJECTED 28", "the server refuses"),
+    ("rdma_create_qp: errno 22", "EINVAL", "more than the device has"),
+    ("ibv_reg_mr failed, ret -12", "ENOMEM", "locked memory"),
     ("Cannot allocate memory", "ENOMEM", "locked memory"),
     ("ibv_post_send: Cannot allocate memory", "ENOMEM", "the send queue is full"),
     ("ibv_reg_mr failed", "", "locked memory"),
@@ -114,6 +119,12 @@ UNKNOWN = [
     "Forcing CPU image, meant to be using GPU image",
     "flux compensator",
 ]  # fmt: skip
+
+
+@pytest.mark.parametrize("asked", ["my program exited with status 12", "ibv_post_send returned -1", "ibv_reg_mr: ret 0"])
+def test_a_number_that_is_no_code(asked: str) -> None:
+    """An exit status, the -1 of a call that says more in errno, and the 0 of one that succeeded."""
+    assert not Found(asked).codes
 
 
 @pytest.mark.parametrize("asked", UNKNOWN)
