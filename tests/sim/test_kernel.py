@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import errno
+import re
 import shutil
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from live.table import STAGES
-from sim.simulation import ADDRESS, TRANSPORTS, Run, counter_traps, pair, simulate
+from sim.simulation import ADDRESS, TOP, TRANSPORTS, Run, counter_traps, pair, simulate
 
 PINGPONGS = {name: [f"ibv_{name}_pingpong"] for name in ("rc", "uc", "ud", "srq")} | {"rc-events": ["ibv_rc_pingpong", "-e"]}
 PING_SR_4 = pair(next(stage for stage in STAGES if stage.name == "ping-sr-4"), 2)
@@ -229,6 +230,14 @@ def test_a_command_that_is_not_simulated(python: Callable[[str], list[str]], fil
     )
     run = simulate([python(text)])
     assert not run.exit and run.out == f"{errno.EOPNOTSUPP}\n" * 2 and run.missing == f"{kind} command 99", run.why()
+
+
+def test_each_command_has_a_name_that_can_fail() -> None:
+    """Including the first and the last of both tables."""
+    tables = "".join((TOP / f"tools/verbs-sim/kernel/{name}.c").read_text() for name in ("uverbs", "ucma"))
+    names = re.findall(r"^\t(?:COMMAND|ASKS|TELLS)\((\w+)", tables, re.MULTILINE)
+    run = simulate([["true"]], *(word for name in names for word in ("--fail", f"0:{name}:1")))
+    assert len(names) > 40 and run.exit not in (2, 125), run.why()
 
 
 def test_a_duplicate_of_a_descriptor(python: Callable[[str], list[str]]) -> None:
