@@ -41,7 +41,7 @@ AGAINST = $(addprefix $(TESTS_BUILD)/,peer parts patient sim/library sim/group)
 tracer-build: verbs-trace $(TRIED_verbs-trace)
 # All that tests/sim runs.
 sim-build: transcribed ways $(LOADED) $(TRIED_verbs-sim) sanitized
-transcribed: all tracer-build pairs-build verbs-sim $(SIM_TESTS)/programs
+transcribed: all tracer-build pairs-build verbs-sim $(addprefix $(SIM_TESTS)/,programs refused) $(PROBE)
 approve: transcribed ## write into tests/sim/transcripts what the programs print now; read it as a user would
 	@/usr/bin/python3 tests/sim/test_transcripts.py
 $(foreach one,$(AGAINST),$(eval $(one): $(wildcard $(one:$(BUILD)/%=%)/*.[ch])))

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import errno
+import re
 import shutil
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from live.table import STAGES
-from sim.simulation import ADDRESS, TRANSPORTS, Run, counter_traps, pair, simulate
+from sim.simulation import ADDRESS, TOP, TRANSPORTS, Run, counter_traps, pair, simulate
 
 PINGPONGS = {name: [f"ibv_{name}_pingpong"] for name in ("rc", "uc", "ud", "srq")} | {"rc-events": ["ibv_rc_pingpong", "-e"]}
 PING_SR_4 = pair(next(stage for stage in STAGES if stage.name == "ping-sr-4"), 2)
@@ -214,19 +215,29 @@ def test_only_what_a_program_opens_is_left_over(python: Callable[[str], list[str
     assert run_over_kernel([python(text + opens)]).left == "1 context of program 0"
 
 
-def test_a_command_that_is_not_simulated(python: Callable[[str], list[str]]) -> None:
+@pytest.mark.parametrize("file, kind", [("uverbs0", "uverbs"), ("rdma_cm", "rdma_cm")])
+def test_a_command_that_is_not_simulated(python: Callable[[str], list[str]], file: str, kind: str) -> None:
     """Such a command ends as with an older kernel, and is named at the end of the run, once."""
     text = (
         "import os, struct\n"
-        "fd = os.open('/dev/infiniband/uverbs0', os.O_RDWR)\n"
+        f"fd = os.open('/dev/infiniband/{file}', os.O_RDWR)\n"
         "for _ in range(2):\n"
         "    try:\n"
         "        os.write(fd, struct.pack('=IHHQ', 99, 4, 0, 0))\n"
         "    except OSError as error:\n"
-        "        print(error.errno)"
+        "        print(error.errno)\n"
+        "os.close(fd)"
     )
     run = simulate([python(text)])
-    assert not run.exit and run.out == f"{errno.EOPNOTSUPP}\n" * 2 and run.missing == "uverbs command 99", run.why()
+    assert not run.exit and run.out == f"{errno.EOPNOTSUPP}\n" * 2 and run.missing == f"{kind} command 99", run.why()
+
+
+def test_each_command_has_a_name_that_can_fail() -> None:
+    """Including the first and the last of both tables."""
+    tables = "".join((TOP / f"tools/verbs-sim/kernel/{name}.c").read_text() for name in ("uverbs", "ucma"))
+    names = re.findall(r"^\t(?:COMMAND|ASKS|TELLS)\((\w+)", tables, re.MULTILINE)
+    run = simulate([["true"]], *(word for name in names for word in ("--fail", f"0:{name}:1")))
+    assert len(names) > 40 and run.exit not in (2, 125), run.why()
 
 
 def test_a_duplicate_of_a_descriptor(python: Callable[[str], list[str]]) -> None:
@@ -269,9 +280,9 @@ WALK = (
     "    for folder, _, names in os.walk(top):\n"
     "        for name in sorted(names):\n"
     "            path = os.path.join(folder, name)\n"
-    "            mode = os.stat(path).st_mode\n"
+    "            mode, number = os.stat(path).st_mode, os.stat(path).st_rdev\n"
     "            try:\n"
-    "                print(path, open(path).read().strip() if stat.S_ISREG(mode) else 'device')\n"
+    "                print(path, open(path).read().strip() if stat.S_ISREG(mode) else f'{os.major(number)}:{os.minor(number)}')\n"
     "            except OSError as error:\n"
     "                print(path, error.strerror)"
 )
@@ -290,7 +301,8 @@ def test_files(python: Callable[[str], list[str]]) -> None:
     assert found[f"{port}/gids/1023"] == "0000:0000:0000:0000:0000:0000:0000:0000"
     assert found[f"{port}/gid_attrs/types/1023"] == "Invalid argument"
     assert f"{port}/gids/1024" not in found
-    assert [path for path, text in found.items() if text == "device"] == ["/dev/infiniband/rdma_cm", "/dev/infiniband/uverbs0"]
+    numbers = {path: text for path, text in found.items() if path.startswith("/dev/")}
+    assert numbers == {f"/dev/infiniband/{name}": found[f"/sys/class/{of}/{name}/dev"] for name, of in (("rdma_cm", "misc"), ("uverbs0", "infiniband_verbs"))}
 
 
 def test_each_host_has_its_files(python: Callable[[str], list[str]]) -> None:

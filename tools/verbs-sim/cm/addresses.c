@@ -69,16 +69,28 @@ static int bind_port(struct sim_endpoint *endpoint)
 	return 0;
 }
 
+/* Returns true while an id has no address to connect to: then the kernel lets it bind or listen. */
+static bool has_no_way(const struct sim_endpoint *endpoint)
+{
+	return endpoint->state == SIM_CM_IDLE && !endpoint->resolved;
+}
+
 int sim_bind_address(struct sim_endpoint *endpoint, const struct sockaddr *address)
 {
-	sim_unbind(endpoint);
+	int ret;
+
+	if (endpoint->bound || !has_no_way(endpoint))
+		return EINVAL;
 	sim_copy_address(&endpoint->source, address);
 	if (!sim_is_any(&endpoint->source) && !sim_is_loopback(&endpoint->source)) {
 		endpoint->device = sim_device_at(&endpoint->source, endpoint->object.program);
 		if (!endpoint->device)
 			return ENODEV;
 	}
-	return bind_port(endpoint);
+	ret = bind_port(endpoint);
+	if (ret)
+		endpoint->device = NULL;
+	return ret;
 }
 
 /*
@@ -95,11 +107,19 @@ static int find_device(struct sim_endpoint *endpoint)
 	return endpoint->device->traits.iwarp ? EINVAL : 0;
 }
 
+static void tell_resolved(struct sim_endpoint *endpoint)
+{
+	endpoint->resolved = true;
+	sim_tell(endpoint, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
+}
+
 int sim_resolve_address(struct sim_endpoint *endpoint, const struct sockaddr *source,
 			const struct sockaddr *destination)
 {
 	int ret = 0;
 
+	if (!has_no_way(endpoint))
+		return EINVAL;
 	if (!endpoint->bound) {
 		sim_copy_address(&endpoint->source, source ? source : destination);
 		if (!source)
@@ -115,7 +135,7 @@ int sim_resolve_address(struct sim_endpoint *endpoint, const struct sockaddr *so
 		return ret;
 	/* An id without a device hears of no removal, so it gets one first. */
 	if (sim_me->instead && sim_me->instead->value == RDMA_CM_EVENT_DEVICE_REMOVAL)
-		sim_tell(endpoint, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
+		tell_resolved(endpoint);
 	if (endpoint->device && sim_find_disturbance(SIM_DOWN, sim_host_at(endpoint)))
 		return ENETUNREACH;
 	if (sim_inject_event(endpoint))
@@ -123,7 +143,7 @@ int sim_resolve_address(struct sim_endpoint *endpoint, const struct sockaddr *so
 	if (!endpoint->device) /* librdmacm needs a device */
 		sim_tell(endpoint, RDMA_CM_EVENT_ADDR_ERROR, -ENODEV);
 	else
-		sim_tell(endpoint, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
+		tell_resolved(endpoint);
 	return 0;
 }
 
@@ -150,10 +170,13 @@ int sim_find_route(struct sim_endpoint *endpoint)
 	if (!endpoint->device ||
 	    (sim_is_loopback(&endpoint->destination) && !endpoint->device->ports[0].infiniband))
 		return ENODEV;
+	if (!endpoint->resolved || endpoint->routed || endpoint->state != SIM_CM_IDLE)
+		return EINVAL;
 	set_path_timeout(endpoint);
+	if (sim_inject_event(endpoint))
+		return 0;
 	endpoint->routed = true;
-	if (!sim_inject_event(endpoint))
-		sim_tell(endpoint, RDMA_CM_EVENT_ROUTE_RESOLVED, 0);
+	sim_tell(endpoint, RDMA_CM_EVENT_ROUTE_RESOLVED, 0);
 	return 0;
 }
 
@@ -192,8 +215,10 @@ int sim_set_option(struct sim_endpoint *endpoint, int level, int optname, const 
 
 int sim_listen(struct sim_endpoint *endpoint, int backlog)
 {
-	int ret = endpoint->bound ? 0 : bind_port(endpoint);
+	int ret = has_no_way(endpoint) ? 0 : EINVAL;
 
+	if (!ret && !endpoint->bound)
+		ret = bind_port(endpoint);
 	if (ret)
 		return ret;
 	endpoint->backlog = backlog > 0 ? (uint32_t)backlog : 1024;

@@ -81,7 +81,7 @@ struct sim_endpoint {
 	struct sim_qp *qp;         /* NULL: none, or it is destroyed */
 	enum sim_cm_state state;
 	struct sockaddr_storage source, destination;
-	bool bound, routed, family_only;
+	bool bound, resolved, routed, family_only;
 	LIST_ENTRY(sim_endpoint) same_port; /* in a list of bound endpoints, by port */
 	bool datagram;                      /* RDMA_PS_UDP: never connected */
 	bool was_connected;                 /* iWARP: the connection has ended */
@@ -129,7 +129,7 @@ void sim_unbind(struct sim_endpoint *endpoint);
 /* Returns the listener that a client wants to connect to; NULL: there is none. */
 struct sim_endpoint *sim_find_listener(const struct sim_endpoint *client);
 
-/* Finds the route. ENODEV: no device serves the address. */
+/* Finds the route. ENODEV: no device serves the address. EINVAL: none is resolved, or a route is. */
 int sim_find_route(struct sim_endpoint *endpoint);
 
 /* Sets an option of rdma_set_option(3), whose value has `bytes` bytes. */

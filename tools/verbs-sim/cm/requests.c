@@ -85,7 +85,7 @@ static int ask(struct sim_endpoint *client, const struct sim_terms *terms)
 
 int sim_connect(struct sim_endpoint *client, const struct sim_terms *terms)
 {
-	if (client->state != SIM_CM_IDLE || !client->device)
+	if (client->state != SIM_CM_IDLE || !client->routed)
 		return EINVAL;
 	if (client->datagram)
 		return ask(client, terms);

@@ -98,7 +98,8 @@ struct sim_mw {
 	struct sim_pd *pd;
 	enum ibv_mw_type type;
 	uint32_t key;
-	struct sim_mr *mr; /* its region; NULL: not bound */
+	struct sim_mr *mr;        /* its region; NULL: not bound */
+	uint64_t address, length; /* the part of the region that it opens */
 	int access;
 	uint32_t qp;   /* the number of the QP that has bound it */
 	uint64_t base; /* the first address that a peer uses */

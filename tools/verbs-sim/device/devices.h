@@ -61,6 +61,7 @@ struct sim_traits {
 	bool sends_at_once;
 	bool tells_responder; /* a responder gets an event for a request that it refused */
 	bool overlaps_reads;  /* requests do not wait for a READ or atomic operation before them */
+	bool limits_windows;  /* an access must be inside of the window, not only of its region */
 	bool limits_answers;  /* a QP cannot answer more READs at a time than the device says */
 	bool closes_reads;    /* a QP that answers 0 READs at a time is closed to them */
 	bool dies_of_overrun; /* an overrun ends the CQ, and all QPs that use it */

@@ -244,9 +244,10 @@ static void fill_target(const struct sim_qp *qp, struct sim_request *request,
 
 	if (qp->type == IBV_QPT_UD) {
 		ah = find_ah(qp->object.program, wr->wr.ud.ah_num);
-		if (ah)
+		if (ah) {
 			request->to.path = ah->path;
-		request->to.qp_num = wr->wr.ud.remote_qpn;
+			request->to.qp_num = wr->wr.ud.remote_qpn;
+		}
 		request->to.qkey = wr->wr.ud.remote_qkey;
 	} else if (sim_is_atomic(request->opcode)) {
 		request->remote_addr = wr->wr.atomic.remote_addr;

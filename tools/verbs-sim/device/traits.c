@@ -178,6 +178,7 @@ static const struct trait {
 	TRAIT(NULL, any_order, "rxe_resp.c; adapter: 9.5", ADAPTER_ONLY),
 	TRAIT(NULL, dies_of_overrun,
 	      "rxe_cq.c; adapter: docs.nvidia.com, RDMA Aware Programming, Events", ADAPTER_ONLY),
+	TRAIT(NULL, limits_windows, "rxe_mw.c; adapter: 10.6.7", ADAPTER_ONLY),
 	TRAIT(NULL, limits_answers, "probe limits; adapter: __mlx5_ib_modify_qp of hw/mlx5/qp.c",
 	      ADAPTER_ONLY),
 	TRAIT(NULL, closes_reads,

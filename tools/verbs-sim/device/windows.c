@@ -4,7 +4,8 @@
  *
  * As soft-RoCE does: a window of type 1 may be bound anew at any time, and serves all QPs of its PD; one of
  * type 2 must be free, and serves the QP that has bound it. The driver checks that a window is inside of
- * its region when it is bound, but not that an access is inside of the window: only the region limits it.
+ * its region when it is bound, but not that an access is inside of the window: only the region limits it;
+ * an adapter checks both.
  */
 #include <errno.h>
 
@@ -61,6 +62,8 @@ int sim_bind_mw(const struct sim_qp *qp, const struct sim_request *request)
 	if (mr)
 		mr->object.users++;
 	mw->access = binding->access;
+	mw->address = binding->address;
+	mw->length = binding->length;
 	mw->qp = qp->object.number;
 	mw->base = binding->access & IBV_ACCESS_ZERO_BASED ? binding->address : 0;
 	return 0;
@@ -96,5 +99,8 @@ const struct sim_mr *sim_find_remote(const struct sim_qp *qp, uint32_t key, uint
 	    (mw->type == IBV_MW_TYPE_2 && mw->qp != qp->object.number))
 		return NULL;
 	*address += mw->base;
+	if (sim_qp_traits(qp)->limits_windows && (*address < mw->address || length > mw->length ||
+						  *address - mw->address > mw->length - length))
+		return NULL;
 	return sim_is_inside(mw->mr, *address, length) ? mw->mr : NULL;
 }

@@ -45,29 +45,6 @@ static void time_retries(void)
 	print_completion(&ends.client);
 }
 
-/* The server is reached through a window to memory of its own PD (0), or of the client's (1). */
-static void write_through_window(void)
-{
-	struct ibv_sge sge = { (uintptr_t)ends.client.buffer, 8, ends.client.mr->lkey };
-	struct end *end = number ? &ends.client : &ends.server;
-	struct ibv_mw *mw = ibv_alloc_mw(end->pd, IBV_MW_TYPE_1);
-	struct ibv_mw_bind bind = { .send_flags = IBV_SEND_SIGNALED };
-	struct ibv_send_wr wr = { .opcode = IBV_WR_RDMA_WRITE, .sg_list = &sge, .num_sge = 1 },
-			   *bad;
-
-	bind.bind_info =
-		(struct ibv_mw_bind_info){ ibv_reg_mr(end->pd, end->buffer, BUFFER,
-						      IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND),
-					   (uintptr_t)end->buffer, BUFFER,
-					   IBV_ACCESS_REMOTE_WRITE };
-	must(!ibv_bind_mw(end->id->qp, mw, &bind), "ibv_bind_mw");
-	print_completion(end);
-	wr.wr.rdma.remote_addr = (uintptr_t)end->buffer;
-	wr.wr.rdma.rkey = mw->rkey;
-	must(!ibv_post_send(ends.client.id->qp, &wr, &bad), "ibv_post_send");
-	print_completion(&ends.client);
-}
-
 /* A CQ of so many entries, in which two completions wait. */
 static void resize(void)
 {
@@ -102,6 +79,22 @@ static void destroy(void)
 	puts("destroyed");
 }
 
+/* An event of completions is acked (1) or not before the CQ is destroyed. */
+static void destroy_cq(void)
+{
+	struct ibv_cq *cq;
+	void *context;
+
+	must(!ibv_req_notify_cq(ends.server.cq, 0), "ibv_req_notify_cq");
+	must(!post_recv(&ends.server, 64) && !post_send(&ends.client, 64, 0), "post");
+	must(!ibv_get_cq_event(ends.server.channel, &cq, &context), "ibv_get_cq_event");
+	if (number)
+		ibv_ack_cq_events(cq, 1);
+	rdma_destroy_qp(ends.server.id);
+	must(!ibv_destroy_cq(cq), "ibv_destroy_cq");
+	puts("destroyed");
+}
+
 /* Each side asks for retries that the other one makes: the client for 6, the server for as many as told. */
 static void agree(void)
 {
@@ -115,23 +108,6 @@ static void agree(void)
 		     "ibv_query_qp");
 		printf("%u%s", attr.rnr_retry, i ? "\n" : " ");
 	}
-}
-
-/* A QP leaves two groups: the second of them (0), or the first, and that twice (1). */
-static void leave_groups(void)
-{
-	struct ibv_qp_init_attr attr = { .send_cq = ends.client.cq,
-					 .recv_cq = ends.client.cq,
-					 .cap = { 1, 1, 1, 1, 0 },
-					 .qp_type = IBV_QPT_UD };
-	struct ibv_qp *qp = ibv_create_qp(ends.client.pd, &attr);
-	union ibv_gid groups[2] = { { .raw = { [10] = 0xff, 0xff, 224, 1, 2, 3 } },
-				    { .raw = { [10] = 0xff, 0xff, 224, 1, 2, 4 } } };
-
-	must(qp && !ibv_attach_mcast(qp, &groups[0], 0) && !ibv_attach_mcast(qp, &groups[1], 0),
-	     "ibv_attach_mcast");
-	must(!ibv_detach_mcast(qp, &groups[!number], 0), "ibv_detach_mcast");
-	puts(strerror(ibv_detach_mcast(qp, &groups[0], 0)));
 }
 
 /* An ordinary message comes to a CQ armed for solicited ones (0), or for any and then for those (1). */
@@ -191,11 +167,10 @@ int main(int argc, char **argv)
 		void (*ask)(void);
 	} questions[] = {
 		{ "rnr-timer", time_retries },
-		{ "window", write_through_window },
 		{ "resize", resize },
 		{ "destroy", destroy },
+		{ "destroy-cq", destroy_cq },
 		{ "agree", agree },
-		{ "groups", leave_groups },
 		{ "arm", arm },
 		{ "reset", reset },
 		{ "source", resolve_from },

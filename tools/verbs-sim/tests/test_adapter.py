@@ -17,11 +17,6 @@ def adapter(question: str, device: str = "adapter", seed: int = 1) -> str:
     return simulate([["build/tests/sim/adapter", *question.split()]], "--device", device, "--seed", str(seed)).out
 
 
-def probe(question: str) -> str:
-    """Returns the output of the probe, without times."""
-    return re.sub(r"^ *[0-9.]+ ms +", "", simulate([["build/tests/probe", "192.0.2.1", question]], "--device", "adapter").out, flags=re.MULTILINE)
-
-
 SENT = "client: s success\n"
 FATAL, REFUSED, FLUSHED = "local work queue catastrophic error\n", "client: s remote invalid request error\n", "client: s Work Request Flushed Error\n"
 
@@ -72,22 +67,6 @@ def test_a_write_arrives_in_any_order() -> None:
     """Pieces do not only arrive in a circle from some piece on: the arrived ones form more than one run."""
     most = {device: max(int(adapter("watch-write 0", device, seed)) for seed in SEEDS) for device in ("roce", "adapter")}
     assert most == {"roce": 1, "adapter": 2}
-
-
-@pytest.mark.parametrize(
-    "question, said",
-    [
-        ("edges", "SEND, other PD: client: local protection error"),
-        ("edges", "RECEIVE, other PD: server: local protection error"),
-        ("too-long", "receive completed: local length error"),
-        ("edges", "WRITE, last byte: server: success"),
-        ("limits", "answered READs, 129 of 128: Invalid argument"),
-        ("steps", "RESET to RTS: Invalid argument"),
-        ("regions", "a page that is not there, access 0: Bad address"),
-    ],
-)
-def test_it_answers_the_probe(question: str, said: str) -> None:
-    assert said in probe(question)
 
 
 def test_completions_of_a_destroyed_qp_vanish() -> None:

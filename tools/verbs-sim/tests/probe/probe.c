@@ -256,6 +256,7 @@ static const struct question {
 	{ "paths", ask_paths, 0, 0, "paths and groups that are wrong" },
 	{ "busy", ask_busy, 0, 0, "what is destroyed while another needs it" },
 	{ "terms", ask_terms, 0, 0, "private data that are too long, and calls out of turn" },
+	{ "turns", ask_turns, 0, 0, "each call of rdma_cm with an id in each state" },
 	{ "regions", ask_regions, 0, 0, "what memory is registered with which right" },
 	{ "steps", ask_steps, 0, 0, "a QP's way to RTS, with right and wrong attributes" },
 	{ "caps", ask_caps, 0, 0, "what queues are given, at the limits and beyond" },

@@ -74,6 +74,9 @@ void ask_ack_timeout(struct ends *e, int unused);
 void ask_regions(struct ends *e, int unused);
 void ask_steps(struct ends *e, int unused);
 
+/* turns.c */
+void ask_turns(struct ends *e, int unused);
+
 /* windows.c */
 void ask_uc(struct ends *e, int unused);
 void ask_windows(struct ends *e, int unused);
