@@ -140,6 +140,16 @@ def test_its_connection_breaks_when_it_has_lasted_longer_than_a_client_waits(tra
     assert "goes on with message 4" in done.err, done.why()
 
 
+def test_a_keepalive_that_was_lost_with_a_connection_is_not_that_of_the_next(tmp_path: Path) -> None:
+    """The first host falls silent for a minute; the next server is only held up for half of one, and its host answers."""
+    held = tmp_path / "steps"
+    held.write_text("wait 110 0\nsignal 0 SIGCONT\n")
+    faults = ["--fail=1:ibv_post_send:3:SILENCE=60s", "--fail=0:ibv_post_send:12:SIGSTOP", f"--steps={held}"]
+    done = run(tmp_path / "silent", TRANSPORTS["iWARP"], *faults, servers=1, count=20, more="-w 90")
+    check(done, tmp_path / "silent", 20)
+    assert done.err.count("goes on with message") == 1 and done.fault.count(";") == 1, done.why()
+
+
 def test_connections_that_break_at_once_do_not_make_a_storm(tmp_path: Path) -> None:
     """Twenty pauses of at most 50 ms would take a second; pauses that grow up to 2 s take at least four."""
     faults = [f"--fail=1:ibv_post_send:{send}:REM_ACCESS_ERR" for send in range(1, 21)]
