@@ -238,6 +238,8 @@ def test_a_session_moves_to_the_other_path_and_back(kind: str, how: list[str], t
         (journal,) = folder.iterdir()
         assert not done.exit and done.left == "nothing" and not done.wrong, done.why()
         assert [int(line) for line in journal.read_text().splitlines()] == [*range(100)], done.why()
+        (longest_ms,) = re.findall(r"at most ([\d.]+) ms between two answers", done.out)  # a pause has 100
+        assert 100 <= float(longest_ms) < done.ms, done.out
         moves = re.findall(r"goes on over (\S+) with", done.err)
         assert f"100 answers, {len(moves)} moves" in done.out and moves[0] == "192.0.2.2" and moves[-1] == "192.0.2.1", done.why()
 
