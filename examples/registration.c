@@ -214,5 +214,9 @@ int main(int argc, char **argv)
 	our_disconnect(client);
 	our_close(client);
 	freeaddrinfo(server);
+	if (fflush(stdout)) {
+		perror("registration: stdout");
+		ret = EIO;
+	}
 	return ret ? 1 : 0;
 }

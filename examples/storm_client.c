@@ -222,5 +222,9 @@ int main(int argc, char **argv)
 	freeaddrinfo(server);
 	if (storm.error)
 		fprintf(stderr, "storm_client: %s\n", strerror(storm.error));
+	if (fflush(stdout) || ferror(stdout)) {
+		perror("storm_client: stdout");
+		storm.error = EIO;
+	}
 	return storm.error ? 1 : 0;
 }

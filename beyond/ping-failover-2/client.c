@@ -348,5 +348,9 @@ int main(int argc, char **argv)
 			freeaddrinfo(session.paths[i].server);
 	}
 	our_destroy_stop(stop);
+	if (fflush(stdout)) {
+		perror("ping-failover-2: stdout");
+		ret = EIO;
+	}
 	return ret && ret != EINTR ? 1 : 0;
 }

@@ -140,6 +140,16 @@ def test_its_connection_breaks_when_it_has_lasted_longer_than_a_client_waits(tra
     assert "goes on with message 4" in done.err, done.why()
 
 
+def test_a_keepalive_that_was_lost_with_a_connection_is_not_that_of_the_next(tmp_path: Path) -> None:
+    """The first host falls silent for a minute; the next server is only held up for half of one, and its host answers."""
+    held = tmp_path / "steps"
+    held.write_text("wait 110 0\nsignal 0 SIGCONT\n")
+    faults = ["--fail=1:ibv_post_send:3:SILENCE=60s", "--fail=0:ibv_post_send:12:SIGSTOP", f"--steps={held}"]
+    done = run(tmp_path / "silent", TRANSPORTS["iWARP"], *faults, servers=1, count=20, more="-w 90")
+    check(done, tmp_path / "silent", 20)
+    assert done.err.count("goes on with message") == 1 and done.fault.count(";") == 1, done.why()
+
+
 def test_connections_that_break_at_once_do_not_make_a_storm(tmp_path: Path) -> None:
     """Twenty pauses of at most 50 ms would take a second; pauses that grow up to 2 s take at least four."""
     faults = [f"--fail=1:ibv_post_send:{send}:REM_ACCESS_ERR" for send in range(1, 21)]
@@ -228,6 +238,8 @@ def test_a_session_moves_to_the_other_path_and_back(kind: str, how: list[str], t
         (journal,) = folder.iterdir()
         assert not done.exit and done.left == "nothing" and not done.wrong, done.why()
         assert [int(line) for line in journal.read_text().splitlines()] == [*range(100)], done.why()
+        (longest_ms,) = re.findall(r"at most ([\d.]+) ms between two answers", done.out)  # a pause has 100
+        assert 100 <= float(longest_ms) < done.ms, done.out
         moves = re.findall(r"goes on over (\S+) with", done.err)
         assert f"100 answers, {len(moves)} moves" in done.out and moves[0] == "192.0.2.2" and moves[-1] == "192.0.2.1", done.why()
 
