@@ -15,6 +15,9 @@ from running import answers, skip_if_real, steps, sweep
 from verbs_sim import TOP, Run, simulate
 
 
+ODD = "build/tests/sim/programs"
+
+
 def small(which: str, *options: str) -> Run:
     """Runs one of the small programs."""
     return simulate([["build/tests/sim/programs", which]], *options)
@@ -65,7 +68,6 @@ def test_a_world_that_is_spoiled_ends_the_run(what: str, said: str, who: str) ->
     [
         ("forget", 121, "left over: 1 cm_id of program 0, 1 event channel of program 0"),
         ("lock-twice", 120, "all sleep forever"),
-        ("unknown-wait", 122, "flock is not simulated, which program 0 calls from build/tests/sim/programs+0x"),
         ("unknown-opcode", 122, "ibv_post_send of the opcode 10 is not simulated, which program 0 calls from "),
         ("spin", 123, "program 0, thread 0 has made no call for 1 s"),
         ("crash", 134, "status 134"),
@@ -78,6 +80,16 @@ def test_what_it_reports(which: str, status: int, said: str) -> None:
     done = subprocess.run(argv, cwd=TOP, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == status, done.stderr
     assert said in done.stderr
+
+
+# Calls that may block, and are not simulated.
+UNKNOWN = "daemon epoll_pwait2 flock io_uring_queue_init io_uring_queue_init_params io_uring_setup lockf mq_receive mq_send msgrcv msgsnd recvmmsg semop semtimedop sendmmsg timer_create"
+
+
+@pytest.mark.parametrize("call", UNKNOWN.split())
+def test_a_call_that_may_block_and_is_not_simulated(call: str) -> None:
+    run = simulate([[ODD, "unknown-wait", call]])
+    assert run.exit == 122 and run.reason.startswith(f"{call} is not simulated, which program 0 calls from {ODD}+0x"), run.why()
 
 
 @pytest.mark.parametrize(
@@ -130,7 +142,7 @@ def test_it_says_why_nobody_wakes(which: str, sleeps: str, reason: str, device: 
     "which, out",
     [
         ("hour", "3600 s, 3600 s\n"), ("count-hour", "3600.000000 s\n"), ("spin-on-memory", "set\n"), ("free-early", "EBUSY\n"), ("tick", "3 ticks\n"),
-        ("ring", "3 s, 0 750000 us of 1 s\n"), ("set-anew", "-1 1 8 1\n-1 0 -1 0\n" * 2), ("spin-lock", "300\n"), ("wake-parent", "woken\n"), ("across", "::ffff:192.0.2.7, ECONNREFUSED\n"),
+        ("ring", "3 s, 0 750000 us of 1 s, sleep 2, alarm 2 1\n"), ("set-anew", "-1 1 8 1\n-1 0 -1 0\n" * 2 + "8 2\n"), ("spin-lock", "300\n"), ("wake-parent", "woken\n"), ("across", "::ffff:192.0.2.7, ECONNREFUSED\n"),
         ("fork", "child: 7\n"), ("interrupted", "EINTR\n"), ("lock-stdout", "aa\naa\n"), ("compute", "0 ms\n"), ("print-errno-late", "ENXIO\n"),
     ],
 )  # fmt: skip
@@ -152,7 +164,6 @@ def test_a_seed_decides_a_race() -> None:
     assert {"".join(sorted(out)) for out in outs} == {"abc"} and len({*outs}) == 6
 
 
-ODD = "build/tests/sim/programs"
 COUNT = "echo >>$RUNS; case $(wc -l <$RUNS) in"  # for sh -c: which run this is
 LEAVE_THEN_CRASH = f"{COUNT} 2) exec {ODD} forget;; 3) kill -SEGV $$;; esac"
 
@@ -192,7 +203,7 @@ ENDS: dict[str, tuple[list[str], int, int]] = {
     "is-killed": (["sh", "-c", "kill -KILL $$"], 137, 137),
     "waits": ([ODD, "await-sigterm"], 120, 0),
     "hangs": ([ODD, "lock-twice"], 120, 120),  # also when it gets SIGTERM
-    "is-not-simulated": ([ODD, "unknown-wait"], 122, 122),
+    "is-not-simulated": ([ODD, "unknown-wait", "flock"], 122, 122),
 }
 FINDINGS = (0, 121, 124)  # after any failure, the least first
 
