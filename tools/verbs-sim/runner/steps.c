@@ -157,13 +157,15 @@ static bool fail(struct sim_run *run, char *rest)
 static bool look(struct sim_run *run, char *rest)
 {
 	(void)run;
-	sim_wake_descriptor(NULL, sim_any_file);
+	if (!rest)
+		sim_wake_descriptor(NULL, sim_any_file);
 	return !rest;
 }
 
 static bool end(struct sim_run *run, char *rest)
 {
-	sim_kill_all(run);
+	if (!rest)
+		sim_kill_all(run);
 	return !rest;
 }
 
