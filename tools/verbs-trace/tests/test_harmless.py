@@ -178,6 +178,13 @@ class Refused(unittest.TestCase):
     def test_usage(self) -> None:
         """Exit status 2."""
         self.refused(2, "no program given")
-        self.refused(2, "-s x", "-s", "x", HARMLESS)
+        for words, reason, neighbour in (
+            ("-s x", "-s x: not a number", "-s 0"), ("-s 4x", "-s 4x: not a number", "-s 4"), ("-s -1", "-s -1: not a number", "-s 0"), ("-s 4097", "-s 4097: not a number from 0 to 4096", "-s 4096"),
+            (f"-e {'e' * 201}", "-e: too long", f"-e {'e' * 200}"), (f"-l {'l' * 61}", "-l: too long", f"-l {'l' * 60}"),
+        ):  # fmt: skip
+            self.refused(2, reason, *words.split(), HARMLESS)
+            self.assertEqual(trace(*neighbour.split(), HARMLESS, "status").returncode, 42)
+        for option in "-e", "-l":
+            self.refused(2, f"{option}: too long", option, "two\nlines", HARMLESS)
         self.refused(2, "-o /nowhere/x", "-o", "/nowhere/x", HARMLESS)
         self.assertEqual(trace("-Z", HARMLESS).returncode, 2)
