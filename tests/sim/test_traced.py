@@ -5,6 +5,7 @@ and the device's have the same objects at the end. Its lines are in transcripts/
 from __future__ import annotations
 
 import fcntl
+import json
 import re
 import subprocess
 import time
@@ -77,6 +78,21 @@ def test_json() -> None:
     assert not send["result"] and send["args"]["wr"][0]["flags"] == "SIGNALED" and send["args"]["wr"][0]["sge"][0]["length"] == 256
     polled = [line for line in lines if line["call"] == "ibv_poll_cq" and line["result"]]
     assert {line["args"]["wc"][0]["status"] for line in polled} == {"SUCCESS"}
+
+
+def test_the_page_has_the_words_of_the_lines(tmp_path: Path) -> None:
+    """Each call, but for addresses, quotes, times and how often it polls in vain."""
+
+    def words(texts: list[str]) -> set[str]:
+        plain = {re.sub(r"0x[0-9a-f]{9,}", "0x#", text.replace('"', "")) for text in texts if "(" in text.split(" ")[0]}
+        return {re.sub(r"( E\w+) \(.*\)$", r"\1", text) for text in plain if not re.search(r" times?$", text)}
+
+    program, out = [SINNER, "rnr", "guilty", ADDRESS], tmp_path / "out"
+    lines = re.findall(r"^ *[\d.]+ t\d+ +(.*) <[\d.]+>$", simulate([[TRACE, "-n", *program]]).err, re.MULTILINE)
+    assert simulate([[TRACE, "-jn", "-o", str(out), *program]]).statuses == [0]
+    subprocess.run([TRACE, "--html", str(out), str(out)], cwd=TOP, check=True, timeout=60)
+    drawn = re.search(r'id="trace">(.*?)</script>', out.read_text(), re.DOTALL)
+    assert drawn and len(lines) > 80 and words(json.loads(drawn[1])["words"]) == words(lines)
 
 
 def test_the_first_line_of_json_says_which_program_and_whose_clock() -> None:
