@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -309,6 +310,8 @@ static void sockets(void)
 	accepted = accept4(fd, (struct sockaddr *)&from, &size, SOCK_NONBLOCK);
 	SHOW(size);
 	SHOW(from.sin_port != 0 && from.sin_addr.s_addr == to.sin_addr.s_addr);
+	SHOW(getsockname(accepted, (struct sockaddr *)&from, &size));
+	SHOW(from.sin_port == to.sin_port && from.sin_addr.s_addr == to.sin_addr.s_addr);
 	size = 4;
 	SHOW(getpeername(accepted, (struct sockaddr *)&from, &size));
 	SHOW(size);
@@ -373,9 +376,10 @@ static void children(void)
 	SHOW(execl("/no/such/file", "file", NULL));
 }
 
-int main(void)
+static void ask_all(bool early)
 {
 	int round;
+
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	for (round = 0; round < 2; round++) {
 		rings = 0;
@@ -385,7 +389,28 @@ int main(void)
 		signals();
 		locks();
 		sockets();
-		children();
+		if (!early) /* a child would join in the program's place */
+			children();
 	}
+}
+
+/* With an argument it asks before the program has joined the run: no call is simulated yet. */
+static void ask_early(int argc, char **argv, char **environment)
+{
+	(void)argv;
+	(void)environment;
+	if (argc > 1)
+		ask_all(true);
+}
+
+__attribute__((section(".preinit_array"),
+	       used)) static void (*const first)(int argc, char **argv,
+						 char **environment) = ask_early;
+
+int main(int argc, char **argv)
+{
+	(void)argv;
+	if (argc == 1)
+		ask_all(false);
 	return 0;
 }

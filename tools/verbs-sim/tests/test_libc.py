@@ -57,10 +57,11 @@ def test_waits(which: str) -> None:
     assert one.hash == other.hash
 
 
-def test_results_at_the_limits() -> None:
-    """Those of Linux, without verbs-sim, are right, and a second round has the same."""
-    real = subprocess.run(["build/tests/sim/limits"], cwd=TOP, capture_output=True, text=True, timeout=60, check=True).stdout.splitlines()
-    run = simulate([["build/tests/sim/limits"]])
+@pytest.mark.parametrize("when", [[], ["early"]], ids=["", "early"])
+def test_results_at_the_limits(when: list[str]) -> None:
+    """Those of Linux, without verbs-sim, are right, and a second round has the same. Before it has joined the run, no call of a program is simulated."""
+    real = subprocess.run(["build/tests/sim/limits", *when], cwd=TOP, capture_output=True, text=True, timeout=60, check=True).stdout.splitlines()
+    run = simulate([["build/tests/sim/limits", *when]])
     assert run.exit == 0 and run.out.splitlines() == real and real[: len(real) // 2] == real[len(real) // 2 :] and real, run.why()
 
 
