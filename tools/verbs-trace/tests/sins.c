@@ -378,15 +378,19 @@ static void private_data_after_ack(int guilty)
 	disconnect();
 }
 
-static void refuse_client(struct rdma_event_channel *events, struct rdma_cm_id *listener, bool last)
+/* Each third reason is longer, so a page of verbs-trace, which has 256, gets both: behind a short one is nothing of a long one. */
+static void refuse_client(struct rdma_event_channel *events, struct rdma_cm_id *listener, int left)
 {
 	struct rdma_cm_id *id = resolve(events, rdma_get_local_addr(listener));
 	static struct ibv_pd *pd; /* shared by all */
 	static struct ibv_cq *cq;
 	struct ibv_qp_init_attr init = { .qp_type = IBV_QPT_RC, .cap = { 1, 1, 1, 1, 0 } };
+	char reason[100] = "sorry";
 	struct rdma_cm_event *event;
 	struct rdma_cm_id *asked;
+	const char *data;
 
+	memset(reason + 6, 'x', sizeof(reason) - 6);
 	pd = pd ? pd : ibv_alloc_pd(id->verbs);
 	init.send_cq = init.recv_cq = cq = cq ? cq : ibv_create_cq(id->verbs, 1, NULL, NULL, 0);
 	must(!rdma_create_qp(id, pd, &init), "rdma_create_qp");
@@ -395,13 +399,14 @@ static void refuse_client(struct rdma_event_channel *events, struct rdma_cm_id *
 	asked = event->id;
 	must(!strcmp(event->param.conn.private_data, "hello"), "private data");
 	rdma_ack_cm_event(event);
-	must(!rdma_reject(asked, "sorry", 6), "rdma_reject");
+	must(!rdma_reject(asked, reason, left % 3 ? 6 : sizeof(reason)), "rdma_reject");
 	event = next_event(events, RDMA_CM_EVENT_REJECTED);
-	must(!strcmp(event->param.conn.private_data, "sorry"), "private data");
+	data = event->param.conn.private_data;
+	must(!strcmp(data, "sorry") && !data[event->param.conn.private_data_len], "private data");
 	rdma_ack_cm_event(event);
 	rdma_destroy_qp(id);
 	must(!rdma_destroy_id(asked) && !rdma_destroy_id(id), "rdma_destroy_id");
-	if (last)
+	if (!left)
 		must(!ibv_destroy_cq(cq) && !ibv_dealloc_pd(pd), "ibv_dealloc_pd");
 }
 
@@ -412,7 +417,7 @@ static void refuse_clients(int n)
 	struct rdma_cm_id *listener = listen_at(events, &to, 4);
 
 	while (n--)
-		refuse_client(events, listener, !n);
+		refuse_client(events, listener, n);
 	must(!rdma_destroy_id(listener), "rdma_destroy_id");
 	rdma_destroy_event_channel(events);
 }

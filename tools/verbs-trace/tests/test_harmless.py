@@ -70,6 +70,15 @@ class Harmless(unittest.TestCase):
         """The trace goes on without the program's stderr."""
         self.assertEqual(trace(HARMLESS, "closes").stderr.count("ibv_get_device_list("), 6)
 
+    def test_stdin_closed(self) -> None:
+        """The trace is whole, though the first file that is opened gets its number, and the program has no descriptors but its own."""
+        with tempfile.TemporaryDirectory() as scratch:
+            ends = [run("sh", "-c", 'exec "$@" <&-', "sh", *words, HARMLESS, "descriptors") for words in ((), (TOOL, "-j", "-o", f"{scratch}/trace"))]
+            self.assertEqual([(one.returncode, one.stdout, one.stderr) for one in ends], 2 * [(0, ends[0].stdout, "")])
+            first, *calls = records(Path(scratch, "trace").read_text())
+            self.assertEqual((first["program"], first["boot_id"]), ([str(HARMLESS), "descriptors"], Path("/proc/sys/kernel/random/boot_id").read_text().strip()))
+            self.assertIn("ibv_get_device_list", [one.get("call") for one in calls])
+
     def test_stderr_fails(self) -> None:
         """stderr is full, or nobody reads it any more: the program ends as without us, and our SIGPIPE does not kill it."""
         reader, unread = os.pipe()
