@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * limits: calls of the C library at their limits: times that are over, or none, descriptors that are closed,
- * what is there twice or not at all. It prints each call with its result. Those of Linux, without verbs-sim,
- * are right; a second round in the same process has the same results. Takes nothing of the suite.
+ * limits: calls of the C library at their limits: times that are over, or none, descriptors that
+ * are closed, what is there twice or not at all. It prints each call with its result. Those of
+ * Linux, without verbs-sim, are right; a second round in the same process has the same results.
+ * Takes nothing of the suite.
  */
 #include <arpa/inet.h>
 #include <errno.h>

@@ -50,7 +50,10 @@ static const struct {
 	{ "restarted", be_restarted },
 };
 
-/* "unknown-wait CALL": makes a call that is not simulated. "later SECONDS PROGRAM [ARGUMENT...]": runs that program, but later. */
+/*
+ * "unknown-wait CALL": makes a call that is not simulated. "later SECONDS PROGRAM
+ * [ARGUMENT...]": runs that program, but later.
+ */
 static int run_later(char **words)
 {
 	sleep((unsigned int)strtoul(words[0], NULL, 10));

@@ -353,7 +353,10 @@ static void armed_not_polled(int guilty)
 static const char *private_data;
 static int read_late;
 
-/* verbs-sim has SIGSEGV for the processor's counter, which nothing here reads, until verbs-trace needs it at the ack. */
+/*
+ * verbs-sim has SIGSEGV for the processor's counter, which nothing here reads, until
+ * verbs-trace needs it at the ack.
+ */
 static void keep(struct rdma_cm_event *event)
 {
 	prctl(PR_SET_TSC, PR_TSC_ENABLE);
@@ -378,7 +381,10 @@ static void private_data_after_ack(int guilty)
 	disconnect();
 }
 
-/* Each third reason is longer, so a page of verbs-trace, which has 256, gets both: behind a short one is nothing of a long one. */
+/*
+ * Each third reason is longer, so a page of verbs-trace, which has 256, gets both: behind a
+ * short one is nothing of a long one.
+ */
 static void refuse_client(struct rdma_event_channel *events, struct rdma_cm_id *listener, int left)
 {
 	struct rdma_cm_id *id = resolve(events, rdma_get_local_addr(listener));

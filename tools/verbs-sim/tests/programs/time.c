@@ -137,7 +137,10 @@ int tick(void)
 	return 0;
 }
 
-/* Timers that are set anew when they have expired, unread: the old expirations count no more; and two that count. */
+/*
+ * Timers that are set anew when they have expired, unread: the old expirations count no more;
+ * and two that count.
+ */
 int set_anew(void)
 {
 	const struct itimerspec soon = { { 0, 1000000 }, { 0, 1000000 } }, never = { 0 };
@@ -168,7 +171,10 @@ int set_anew(void)
 	return close(fd);
 }
 
-/* Does the same with the timer that sends SIGALRM; and the rest of a sleep, whole seconds, and of alarms, rounded. */
+/*
+ * Does the same with the timer that sends SIGALRM; and the rest of a sleep, whole seconds, and
+ * of alarms, rounded.
+ */
 int ring(void)
 {
 	struct itimerval second = { { 1, 0 }, { 1, 0 } }, left;
