@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+import time
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -254,8 +255,10 @@ def test_a_status_on_purpose(expected: str, program: str, status: int, wrong: st
 def test_a_case_for_each_run(options: str, which: str, status: int, names: list[str], failures: dict[str, str], tmp_path: Path) -> None:
     file = tmp_path / "junit.xml"
     argv = ["tools/verbs-sim/verbs-sim", "-q", *options.split(), "--junit", str(file), "--", ODD, which, ":::", "true", '<&">']
+    begun = time.monotonic()
     done = subprocess.run(argv, cwd=TOP, capture_output=True, text=True, timeout=60, check=False)
-    suite = ElementTree.parse(file).getroot()
+    took, suite = time.monotonic() - begun, ElementTree.parse(file).getroot()
+    assert all(0 <= float(case.attrib["time"]) <= took for case in suite)
     cases = {case.attrib["name"]: case for case in suite}
     assert done.returncode == status and [*cases] == names and {case.attrib["classname"] for case in suite} == {f'{ODD} {which} ::: true <&">'}
     said = {name: case.findtext("failure", "") for name, case in cases.items() if len(case)}
