@@ -25,7 +25,7 @@ $(BUILT_verbs-sim):
 # Programs that its tests run. docs/drivers.md asks a driver one question with probe.
 SIM_TESTS = $(BUILD)/tests/sim
 PROBE = $(BUILD)/tests/probe
-TRIED_verbs-sim = $(addprefix $(SIM_TESTS)/,programs programs-thread programs-address ends adapter bounds refused libc order received search broken helped lost claims flap) $(PROBE) $(BUILD)/tests/untrapped.so
+TRIED_verbs-sim = $(addprefix $(SIM_TESTS)/,programs programs-thread programs-address ends adapter bounds refused limits libc order received search broken helped lost claims flap) $(PROBE) $(BUILD)/tests/untrapped.so
 $(filter $(SIM_TESTS)/%,$(TRIED_verbs-sim)): tools/verbs-sim/tests/$$(firstword $$(subst -, ,$$(@F))).c
 $(filter $(SIM_TESTS)/programs%,$(TRIED_verbs-sim)): $(wildcard tools/verbs-sim/tests/programs/*.[ch])
 $(SIM_TESTS)/search: $(wildcard tools/verbs-sim/core/*.[ch])

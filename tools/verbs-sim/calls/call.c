@@ -192,6 +192,16 @@ uint64_t sim_deadline(uint64_t ns)
 	return ns < SIM_FOREVER - sim_world->now_ns ? sim_world->now_ns + ns : SIM_FOREVER;
 }
 
+bool sim_is_point(const struct timespec *time)
+{
+	return time->tv_nsec >= 0 && time->tv_nsec < 1000000000;
+}
+
+bool sim_is_span(const struct timespec *time)
+{
+	return time->tv_sec >= 0 && sim_is_point(time);
+}
+
 uint64_t sim_ns_of(const struct timespec *time)
 {
 	return (uint64_t)time->tv_sec * 1000000000 + (uint64_t)time->tv_nsec;

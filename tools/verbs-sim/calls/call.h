@@ -184,4 +184,8 @@ void sim_unknown(const char *what) __attribute__((noreturn));
 /* Returns the time `ns` from now, not beyond SIM_FOREVER. */
 uint64_t sim_deadline(uint64_t ns);
 uint64_t sim_ns_of(const struct timespec *time);
+
+/* Return false if the nanoseconds are none, or the time is negative, too: most calls answer EINVAL. */
+bool sim_is_point(const struct timespec *time);
+bool sim_is_span(const struct timespec *time);
 #endif

@@ -201,9 +201,13 @@ EXPORTED int timerfd_settime(int fd, int flags, const struct itimerspec *value,
 	if (!sim_me)
 		return REAL(timerfd_settime)(fd, flags, value, old);
 	timer = find_timer(fd);
+	if (!timer && REAL(fcntl)(fd, F_GETFD) < 0)
+		return -1;
 	if (!timer || old)
 		sim_unknown(timer ? "timerfd_settime that asks for the old value"
 				  : "timerfd_settime of this descriptor");
+	if (!sim_is_span(&value->it_value) || !sim_is_span(&value->it_interval))
+		return sim_fail(EINVAL);
 	empty(timer);
 	sim_cancel(&timer->sim->task);
 	timer->sim->interval_ns = sim_ns_of(&value->it_interval);

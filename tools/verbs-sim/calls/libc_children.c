@@ -20,13 +20,16 @@ extern char **environ;
 
 /* ---- Beginnings ---- */
 
+/* The child sleeps until its process is there: handlers of pthread_atfork(3) make calls before that. */
 static struct sim_program *new_child(void)
 {
 	struct sim_program *child;
 
 	if (sim_world->n_programs == SIM_MOST_PROGRAMS)
 		sim_give_up(SIM_VERDICT_BROKEN, "more than %d programs", SIM_MOST_PROGRAMS);
-	child = sim_new_program(SIM_THREAD_READY);
+	child = sim_new_program(SIM_THREAD_ASLEEP);
+	child->main_thread->awaited[child->main_thread->n_awaited++] = child->main_thread;
+	child->main_thread->deadline_ns = SIM_FOREVER;
 	child->parent = sim_me->program;
 	child->forked = child->may_leave_objects = true;
 	memcpy(child->streams, sim_me->program->streams, sizeof(child->streams));
@@ -42,6 +45,17 @@ static void begin_child(struct sim_thread *thread)
 	setenv(SIM_PROGRAM_VARIABLE, number, 1); /* the child may execute another program */
 	sim_me = thread;
 	sim_await_turn(thread);
+}
+
+/* In the child, such handlers are no thread of the simulation, and must not act as its parent's. */
+static void forget_parent(void)
+{
+	sim_me = NULL;
+}
+
+__attribute__((constructor)) static void watch_forks(void)
+{
+	pthread_atfork(NULL, NULL, forget_parent);
 }
 
 EXPORTED pid_t fork(void)
@@ -61,6 +75,7 @@ EXPORTED pid_t fork(void)
 		return 0;
 	}
 	child->pid = pid;
+	child->main_thread->state = SIM_THREAD_READY;
 	sim_signal_runner(SIGUSR1); /* the runner has to notice the end */
 	return pid;
 }
@@ -151,6 +166,7 @@ static int spawn_child(spawn real, pid_t *pid, const char *path,
 		return ret;
 	}
 	child->pid = started;
+	child->main_thread->state = SIM_THREAD_READY;
 	sim_signal_runner(SIGUSR1);
 	if (pid)
 		*pid = started;

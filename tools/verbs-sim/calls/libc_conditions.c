@@ -44,7 +44,7 @@ EXPORTED int pthread_cond_timedwait(pthread_cond_t *restrict cond, pthread_mutex
 {
 	if (!sim_me)
 		return REAL(pthread_cond_timedwait)(cond, mutex, until);
-	return wait_until(cond, mutex, sim_deadline_at(until));
+	return sim_is_point(until) ? wait_until(cond, mutex, sim_deadline_at(until)) : EINVAL;
 }
 
 EXPORTED int pthread_cond_clockwait(pthread_cond_t *cond, pthread_mutex_t *mutex, clockid_t clock,
@@ -52,7 +52,7 @@ EXPORTED int pthread_cond_clockwait(pthread_cond_t *cond, pthread_mutex_t *mutex
 {
 	if (!sim_me)
 		return REAL(pthread_cond_clockwait)(cond, mutex, clock, until);
-	return wait_until(cond, mutex, sim_deadline_at(until));
+	return sim_is_point(until) ? wait_until(cond, mutex, sim_deadline_at(until)) : EINVAL;
 }
 
 #define NO_ONE ": no one"
@@ -167,6 +167,8 @@ EXPORTED int sem_timedwait(sem_t *restrict semaphore, const struct timespec *res
 	if (!sim_me)
 		return REAL(sem_timedwait)(semaphore, until);
 	SIM_STEP("sem_timedwait");
+	if (!sim_is_point(until))
+		return sim_fail(EINVAL);
 	return take_until(semaphore, sim_deadline_at(until));
 }
 
@@ -176,6 +178,8 @@ EXPORTED int sem_clockwait(sem_t *restrict semaphore, clockid_t clock,
 	if (!sim_me)
 		return REAL(sem_clockwait)(semaphore, clock, until);
 	SIM_STEP("sem_clockwait");
+	if (!sim_is_point(until))
+		return sim_fail(EINVAL);
 	return take_until(semaphore, sim_deadline_at(until));
 }
 

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <threads.h>
+#include <unistd.h>
 
 #include "verbs-sim/calls/call.h"
 #include "verbs-sim/calls/libc.h"
@@ -57,11 +58,20 @@ EXPORTED int pthread_spin_init(pthread_spinlock_t *lock, int pshared)
 
 /* ---- Mutexes ---- */
 
+/* Returns true if this thread has the mutex, of a kind that reports that. */
+static bool has_already(const pthread_mutex_t *mutex)
+{
+	return (mutex->__data.__kind & 3) == PTHREAD_MUTEX_ERRORCHECK &&
+	       mutex->__data.__owner == gettid();
+}
+
 int sim_lock_until(pthread_mutex_t *mutex, uint64_t deadline_ns)
 {
 	int ret;
 
 	while ((ret = pthread_mutex_trylock(mutex)) == EBUSY) {
+		if (has_already(mutex))
+			return EDEADLK;
 		if (sim_world->now_ns >= deadline_ns)
 			return ETIMEDOUT;
 		sim_block_on_lock(mutex, deadline_ns);
@@ -77,13 +87,21 @@ EXPORTED int pthread_mutex_lock(pthread_mutex_t *mutex)
 	return sim_lock_until(mutex, SIM_FOREVER);
 }
 
+/* The C library looks at the time only if it has to wait. */
+static int lock_in_time(pthread_mutex_t *mutex, const struct timespec *until)
+{
+	int ret = sim_lock_until(mutex, sim_is_point(until) ? sim_deadline_at(until) : 0);
+
+	return ret == ETIMEDOUT && !sim_is_point(until) ? EINVAL : ret;
+}
+
 EXPORTED int pthread_mutex_timedlock(pthread_mutex_t *restrict mutex,
 				     const struct timespec *restrict until)
 {
 	if (!sim_me)
 		return REAL(pthread_mutex_timedlock)(mutex, until);
 	sim_pass("pthread_mutex_timedlock");
-	return sim_lock_until(mutex, sim_deadline_at(until));
+	return lock_in_time(mutex, until);
 }
 
 EXPORTED int pthread_mutex_clocklock(pthread_mutex_t *restrict mutex, clockid_t clock,
@@ -92,7 +110,7 @@ EXPORTED int pthread_mutex_clocklock(pthread_mutex_t *restrict mutex, clockid_t 
 	if (!sim_me)
 		return REAL(pthread_mutex_clocklock)(mutex, clock, until);
 	sim_pass("pthread_mutex_clocklock");
-	return sim_lock_until(mutex, sim_deadline_at(until));
+	return lock_in_time(mutex, until);
 }
 
 EXPORTED int pthread_mutex_unlock(pthread_mutex_t *mutex)
@@ -143,6 +161,8 @@ static int take(const char *name, pthread_rwlock_t *lock, int (*try)(pthread_rwl
 
 	sim_pass(name);
 	while ((ret = try(lock)) == EBUSY) {
+		if (lock->__data.__cur_writer == gettid())
+			return EDEADLK;
 		if (sim_world->now_ns >= deadline_ns)
 			return ETIMEDOUT;
 		sim_block_on_lock(lock, deadline_ns);
@@ -166,15 +186,19 @@ EXPORTED int pthread_rwlock_wrlock(pthread_rwlock_t *lock)
 #define TIMED(name, try)                                                                          \
 	EXPORTED int name(pthread_rwlock_t *restrict lock, const struct timespec *restrict until) \
 	{                                                                                         \
-		return sim_me ? take(#name, lock, try, sim_deadline_at(until))                    \
-			      : REAL(name)(lock, until);                                          \
+		if (!sim_me)                                                                      \
+			return REAL(name)(lock, until);                                           \
+		return sim_is_point(until) ? take(#name, lock, try, sim_deadline_at(until))       \
+					   : EINVAL;                                              \
 	}
-#define CLOCKED(name, try)                                                     \
-	EXPORTED int name(pthread_rwlock_t *restrict lock, clockid_t clock,    \
-			  const struct timespec *restrict until)               \
-	{                                                                      \
-		return sim_me ? take(#name, lock, try, sim_deadline_at(until)) \
-			      : REAL(name)(lock, clock, until);                \
+#define CLOCKED(name, try)                                                                  \
+	EXPORTED int name(pthread_rwlock_t *restrict lock, clockid_t clock,                 \
+			  const struct timespec *restrict until)                            \
+	{                                                                                   \
+		if (!sim_me)                                                                \
+			return REAL(name)(lock, clock, until);                              \
+		return sim_is_point(until) ? take(#name, lock, try, sim_deadline_at(until)) \
+					   : EINVAL;                                        \
 	}
 
 TIMED(pthread_rwlock_timedrdlock, pthread_rwlock_tryrdlock)

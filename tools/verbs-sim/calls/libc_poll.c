@@ -130,6 +130,8 @@ EXPORTED int ppoll(struct pollfd *fds, nfds_t nfds, const struct timespec *timeo
 
 	if (!sim_me)
 		return REAL(ppoll)(fds, nfds, timeout, mask);
+	if (timeout && !sim_is_span(timeout))
+		return sim_fail(EINVAL);
 	sim_swap_mask(mask, &saved);
 	ready = poll_until(fds, nfds, deadline_of(timeout));
 	sim_restore_mask(mask, &saved);
@@ -176,6 +178,7 @@ static int look_at_sets(int nfds, struct sets *sets)
 
 static int select_until(int nfds, struct sets *sets, uint64_t deadline_ns)
 {
+	bool waits = deadline_ns > sim_world->now_ns;
 	int ready, i;
 
 	SIM_STEP("select");
@@ -189,20 +192,32 @@ static int select_until(int nfds, struct sets *sets, uint64_t deadline_ns)
 			return -1;
 		}
 	}
+	if (!ready && !waits)
+		sim_idle(sim_any_file);
 	return ready;
 }
 
+/* Linux leaves the rest of the time in *timeout. */
 EXPORTED int select(int nfds, fd_set *readfds, fd_set *writefds, fd_set *exceptfds,
 		    struct timeval *timeout)
 {
 	struct sets sets = { .sets = { readfds, writefds, exceptfds } };
-	struct timespec time;
+	uint64_t deadline_ns, left_ns;
+	int ready;
 
 	if (!sim_me)
 		return REAL(select)(nfds, readfds, writefds, exceptfds, timeout);
-	if (timeout)
-		time = (struct timespec){ timeout->tv_sec, timeout->tv_usec * 1000 };
-	return select_until(nfds, &sets, deadline_of(timeout ? &time : NULL));
+	if (!timeout)
+		return select_until(nfds, &sets, SIM_FOREVER);
+	if (timeout->tv_sec < 0 || timeout->tv_usec < 0)
+		return sim_fail(EINVAL);
+	deadline_ns = sim_deadline((uint64_t)timeout->tv_sec * 1000000000 +
+				   (uint64_t)timeout->tv_usec * 1000);
+	ready = select_until(nfds, &sets, deadline_ns);
+	left_ns = deadline_ns > sim_world->now_ns ? deadline_ns - sim_world->now_ns : 0;
+	timeout->tv_sec = (time_t)(left_ns / 1000000000);
+	timeout->tv_usec = (suseconds_t)(left_ns % 1000000000 / 1000);
+	return ready;
 }
 
 EXPORTED int pselect(int nfds, fd_set *readfds, fd_set *writefds, fd_set *exceptfds,
@@ -214,6 +229,8 @@ EXPORTED int pselect(int nfds, fd_set *readfds, fd_set *writefds, fd_set *except
 
 	if (!sim_me)
 		return REAL(pselect)(nfds, readfds, writefds, exceptfds, timeout, mask);
+	if (timeout && !sim_is_span(timeout))
+		return sim_fail(EINVAL);
 	sim_swap_mask(mask, &saved);
 	ready = select_until(nfds, &sets, deadline_of(timeout));
 	sim_restore_mask(mask, &saved);
@@ -224,12 +241,15 @@ EXPORTED int pselect(int nfds, fd_set *readfds, fd_set *writefds, fd_set *except
 
 static int epoll_until(int epfd, struct epoll_event *events, int maxevents, uint64_t deadline_ns)
 {
+	bool waits = deadline_ns > sim_world->now_ns;
 	int ready;
 
 	SIM_STEP("epoll_wait");
 	for (;;) {
 		sim_show_descriptors();
 		ready = REAL(epoll_wait)(epfd, events, maxevents, 0);
+		if (!ready && !waits)
+			sim_idle(sim_any_file);
 		if (ready || sim_world->now_ns >= deadline_ns)
 			return ready;
 		if (sim_block_for(NULL, 0, deadline_ns)) {

@@ -52,6 +52,8 @@ EXPORTED int sigtimedwait(const sigset_t *restrict set, siginfo_t *restrict info
 {
 	if (!sim_me)
 		return REAL(sigtimedwait)(set, info, timeout);
+	if (timeout && !sim_is_span(timeout))
+		return sim_fail(EINVAL);
 	return wait_for_signal(set, info, timeout ? sim_deadline(sim_ns_of(timeout)) : SIM_FOREVER);
 }
 

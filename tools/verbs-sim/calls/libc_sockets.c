@@ -150,6 +150,8 @@ EXPORTED int connect(int fd, const struct sockaddr *address, socklen_t length)
 	if (ends->datagrams)
 		return 0;
 	ret = connect_to_listener(fd, ends);
+	if (ret)
+		ends->peer.ss_family = 0;
 	sim_wake_descriptor(NULL, sim_any_file);
 	return ret;
 }
@@ -200,6 +202,7 @@ EXPORTED int accept4(int fd, struct sockaddr *restrict address, socklen_t *restr
 		return accepted;
 	sim_found();
 	sim_wake_descriptor(NULL, sim_any_file);
+	sockets[accepted] = (struct ends){ .v6_only = ends->v6_only };
 	if (!sim_read_client(&name, &sockets[accepted].peer, &sockets[accepted].own))
 		sockets[accepted] = *ends;
 	if (ends->own.ss_family != sockets[accepted].own.ss_family) {
@@ -231,6 +234,8 @@ EXPORTED int getpeername(int fd, struct sockaddr *restrict address, socklen_t *r
 
 	if (!ends)
 		return REAL(getpeername)(fd, address, length);
+	if (!ends->peer.ss_family)
+		return sim_fail(ENOTCONN);
 	copy_out(&ends->peer, address, length);
 	return 0;
 }

@@ -40,7 +40,7 @@ static uint64_t clock_ns(clockid_t clock)
 
 uint64_t sim_deadline_at(const struct timespec *time)
 {
-	uint64_t ns = sim_ns_of(time);
+	uint64_t ns = time->tv_sec < 0 ? 0 : sim_ns_of(time);
 	uint64_t start_ns = ns >= SIM_REALTIME_NS ? SIM_REALTIME_NS : SIM_MONOTONIC_NS;
 
 	return ns > start_ns ? ns - start_ns : 0;
@@ -165,6 +165,8 @@ EXPORTED int nanosleep(const struct timespec *time, struct timespec *left)
 {
 	if (!sim_me)
 		return REAL(nanosleep)(time, left);
+	if (!sim_is_span(time))
+		return sim_fail(EINVAL);
 	return sim_fail(sleep_for(sim_ns_of(time), left));
 }
 
@@ -173,6 +175,8 @@ EXPORTED int clock_nanosleep(clockid_t clock, int flags, const struct timespec *
 {
 	if (!sim_me)
 		return REAL(clock_nanosleep)(clock, flags, time, left);
+	if (!sim_is_span(time))
+		return EINVAL;
 	return flags & TIMER_ABSTIME ? sleep_until(sim_deadline_at(time))
 				     : sleep_for(sim_ns_of(time), left);
 }
@@ -191,7 +195,7 @@ EXPORTED unsigned int sleep(unsigned int seconds)
 	if (!sim_me)
 		return REAL(sleep)(seconds);
 	sleep_for(seconds * 1000000000ull, &left);
-	return (unsigned int)left.tv_sec + (left.tv_nsec > 0);
+	return (unsigned int)left.tv_sec; /* whole seconds, as glibc */
 }
 
 /* ---- Alarms ---- */
@@ -227,7 +231,9 @@ EXPORTED unsigned int alarm(unsigned int seconds)
 		return REAL(alarm)(seconds);
 	left_ns = alarm_left_ns();
 	set_alarm(seconds * 1000000000ull, 0);
-	return (unsigned int)((left_ns + 999999999) / 1000000000);
+	if (left_ns && left_ns < 1000000000)
+		return 1;
+	return (unsigned int)((left_ns + 500000000) / 1000000000); /* as Linux rounds it */
 }
 
 static uint64_t ns_of(const struct timeval *time)

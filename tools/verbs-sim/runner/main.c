@@ -30,10 +30,11 @@ int main(int argc, char **argv)
 	sigaction(SIGCHLD, &action, NULL);
 	if (options.shrink)
 		return sim_shrink(&options);
-	for (seed = options.seed; seed <= options.last_seed && (!ret || ret == SIM_EXIT_LEFT);
-	     seed++)
+	seed = options.seed;
+	do
 		ret = sim_worse(ret, options.sweep ? sim_sweep(&options, seed)
 						   : sim_run(&options, seed, &result));
+	while (seed++ != options.last_seed && (!ret || ret == SIM_EXIT_LEFT));
 	ret = sim_worse(ret, sim_report_coverage(&options));
 	return sim_write_junit(&options) && !ret ? SIM_EXIT_BROKEN : ret;
 }

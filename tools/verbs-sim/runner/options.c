@@ -350,7 +350,7 @@ int sim_read_options(int argc, char **argv, struct sim_options *options)
 
 		.seed = 1, .last_seed = 1, .gdb = -1, .limit_s = 60, .quantum_us = 3000
 	};
-	options->patience_ns = 7200 * 1000000000ull;
+	options->patience_ns = SIM_PATIENCE_NS;
 	while ((option = getopt_long(argc, argv, "+qh", names, NULL)) != -1) {
 		ret = read_option(option, options);
 		if (ret)

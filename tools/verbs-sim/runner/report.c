@@ -10,7 +10,26 @@
 #include "verbs-sim/device/device.h"
 #include "verbs-sim/runner/runner.h"
 
-/* Prints a word, quoted if a shell would split it. */
+/* Prints a word behind a blank, quoted if a shell would split or change it. */
+static void print_word(const char *word)
+{
+	if (*word && !strpbrk(word, " \t\n'\"\\$`*?&|;<>(){}[]#~!")) {
+		sim_say(" %s", word);
+		return;
+	}
+	sim_say(" '");
+	for (; *word; word++)
+		sim_say(*word == '\'' ? "'\\''" : "%c", *word);
+	sim_say("'");
+}
+
+static void print_option(const char *name, const char *value)
+{
+	sim_say(" %s", name);
+	print_word(value);
+}
+
+/* Prints the command that repeats the run. */
 static void print_command(const struct sim_options *options)
 {
 	const char *name = options->allowed;
@@ -23,15 +42,17 @@ static void print_command(const struct sim_options *options)
 		if (!strcmp(options->devices[n], "iwarp"))
 			sim_say(" --iwarp");
 		else
-			sim_say(" --device %s", options->devices[n]);
+			print_option("--device", options->devices[n]);
 	}
 	if (options->choices_file)
-		sim_say(" --choices %s", options->choices_file);
+		print_option("--choices", options->choices_file);
 	if (options->strict)
 		sim_say(" --strict");
 	if (options->cpus)
 		sim_say(" --cpus %d --quantum %d --workers %d", options->cpus, options->quantum_us,
 			options->workers);
+	if (options->patience_ns != SIM_PATIENCE_NS)
+		sim_say(" --patience %llu", (unsigned long long)options->patience_ns / 1000000000);
 	if (options->strategy)
 		sim_say(" --strategy %s", sim_strategies[options->strategy]);
 	if (options->leaks)
@@ -44,14 +65,13 @@ static void print_command(const struct sim_options *options)
 	if (options->says_servers)
 		sim_say(" --servers %d", options->servers);
 	for (i = 0; i < options->n_faults; i++)
-		sim_say(" --fail %s", options->faults[i].text);
+		print_option("--fail", options->faults[i].text);
 	if (options->steps)
-		sim_say(" --steps %s", options->steps);
+		print_option("--steps", options->steps);
 	if (*options->words)
 		sim_say(" --");
 	for (word = options->words; *word; word++)
-		sim_say(strpbrk(*word, " \t\n'\"\\$`*?&|;<>(){}#") || !**word ? " '%s'" : " %s",
-			*word);
+		print_word(*word);
 }
 
 static void print_programs(const struct sim_result *result)

@@ -28,6 +28,7 @@ enum sim_leaks {
 };
 
 #define SIM_MOST_EXPECTED 64
+#define SIM_PATIENCE_NS   7200000000000ull /* without --patience */
 
 /* A status with which a program may end. */
 struct sim_expected {

@@ -263,9 +263,10 @@ int sim_shrink(const struct sim_options *options)
 {
 	int ret = 0;
 
-	for (sim_shrinking.seed = options->seed; sim_shrinking.seed <= options->last_seed && !ret;
-	     sim_shrinking.seed++)
+	sim_shrinking.seed = options->seed;
+	do
 		ret = shrink(options);
+	while (sim_shrinking.seed++ != options->last_seed && !ret);
 	if (!ret)
 		fprintf(stderr, "verbs-sim: --shrink: no run fails\n");
 	return ret ? ret : SIM_EXIT_USAGE;

@@ -15,6 +15,7 @@
 #include "verbs-sim/runner/runner.h"
 
 #define MOST_WORDS 256
+#define MOST       1e9 /* times, or seconds */
 
 int sim_open_steps(struct sim_run *run)
 {
@@ -45,13 +46,13 @@ static double read_number(const char *word)
 	char *end;
 	double number = word ? strtod(word, &end) : -1;
 
-	return word && end != word && !*end && number >= 0 ? number : -1;
+	return word && end != word && !*end && number >= 0 && number <= MOST ? number : -1;
 }
 
 /* Reads the number of a started program; -1: there is none. */
-static int read_program(char **rest)
+static int read_program(const char *word)
 {
-	double number = read_number(next_word(rest));
+	double number = read_number(word);
 
 	return number >= 0 && number < sim_world->n_programs ? (int)number : -1;
 }
@@ -78,12 +79,12 @@ static bool start(struct sim_run *run, char *rest)
 static bool await_text(struct sim_run *run, char *rest)
 {
 	struct sim_steps *steps = &run->steps;
-	int program = read_program(&rest);
+	int program = read_program(next_word(&rest));
 	const char *stream = next_word(&rest);
 	double times = read_number(next_word(&rest));
 
-	if (program < 0 || (strcmp(stream, "out") && strcmp(stream, "err")) || times < 1 || !rest ||
-	    !*rest)
+	if (program < 0 || !stream || (strcmp(stream, "out") && strcmp(stream, "err")) ||
+	    times < 1 || !rest || !*rest)
 		return false;
 	steps->waiting = SIM_WAITS_FOR_TEXT;
 	steps->program = program;
@@ -97,11 +98,14 @@ static bool await_text(struct sim_run *run, char *rest)
 static bool await_time(struct sim_run *run, char *rest)
 {
 	double seconds = read_number(next_word(&rest));
+	const char *program = next_word(&rest);
 
+	if (seconds < 0 || rest || (program && read_program(program) < 0))
+		return false;
 	run->steps.waiting = SIM_WAITS_FOR_TIME;
 	run->steps.deadline_ns = sim_world->now_ns + (uint64_t)(seconds * 1e9);
-	run->steps.program = rest ? read_program(&rest) : -1;
-	return seconds >= 0 && !rest;
+	run->steps.program = read_program(program);
+	return true;
 }
 
 static int signal_of(const char *name)
@@ -118,7 +122,7 @@ static int signal_of(const char *name)
 
 static bool send_signal(struct sim_run *run, char *rest)
 {
-	int number = read_program(&rest), sent = signal_of(next_word(&rest));
+	int number = read_program(next_word(&rest)), sent = signal_of(next_word(&rest));
 	struct sim_program *program = &sim_world->programs[number < 0 ? 0 : number];
 
 	if (number < 0 || !sent || rest)
@@ -137,7 +141,7 @@ static bool send_signal(struct sim_run *run, char *rest)
 /* Does now to a host what --fail does at a call. */
 static bool fail(struct sim_run *run, char *rest)
 {
-	int number = read_program(&rest);
+	int number = read_program(next_word(&rest));
 	const char *how = next_word(&rest);
 	struct sim_fault fault = { .program = number };
 	char text[sizeof(fault.text)];
@@ -153,13 +157,15 @@ static bool fail(struct sim_run *run, char *rest)
 static bool look(struct sim_run *run, char *rest)
 {
 	(void)run;
-	sim_wake_descriptor(NULL, sim_any_file);
+	if (!rest)
+		sim_wake_descriptor(NULL, sim_any_file);
 	return !rest;
 }
 
 static bool end(struct sim_run *run, char *rest)
 {
-	sim_kill_all(run);
+	if (!rest)
+		sim_kill_all(run);
 	return !rest;
 }
 

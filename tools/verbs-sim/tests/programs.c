@@ -41,7 +41,6 @@ static const struct {
 	{ "data-race", data_race },
 	{ "use-after-end", use_after_end },
 	{ "allocate", allocate },
-	{ "unknown-wait", call_unknown_wait },
 	{ "unknown-opcode", post_unknown },
 	{ "fill", fill_memory },
 	{ "async-event", await_async_event },
@@ -51,7 +50,10 @@ static const struct {
 	{ "restarted", be_restarted },
 };
 
-/* "later SECONDS PROGRAM [ARGUMENT...]": runs that program, but later. */
+/*
+ * "unknown-wait CALL": makes a call that is not simulated. "later SECONDS PROGRAM
+ * [ARGUMENT...]": runs that program, but later.
+ */
 static int run_later(char **words)
 {
 	sleep((unsigned int)strtoul(words[0], NULL, 10));
@@ -63,6 +65,8 @@ int main(int argc, char **argv)
 {
 	size_t i;
 
+	if (argc == 3 && !strcmp(argv[1], "unknown-wait"))
+		return call_unknown_wait(argv[2]);
 	if (argc > 3 && !strcmp(argv[1], "later"))
 		return run_later(argv + 2);
 	for (i = 0; argc == 2 && i < sizeof(programs) / sizeof(programs[0]); i++) {

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from verbs_sim import ADDRESS, simulate
+from verbs_sim import ADDRESS, TOP, simulate
 
 PROGRAMS = {
     "time-out": """mutex: ETIMEDOUT, 1 s
@@ -54,6 +55,14 @@ def test_waits(which: str) -> None:
     one, other = (simulate([["build/tests/sim/libc", which]], "--seed", "7") for _ in "ab")
     assert (one.exit, one.out) == (0, PROGRAMS[which]), one.why()
     assert one.hash == other.hash
+
+
+@pytest.mark.parametrize("when", [[], ["early"]], ids=["", "early"])
+def test_results_at_the_limits(when: list[str]) -> None:
+    """Those of Linux, without verbs-sim, are right, and a second round has the same. Before it has joined the run, no call of a program is simulated."""
+    real = subprocess.run(["build/tests/sim/limits", *when], cwd=TOP, capture_output=True, text=True, timeout=60, check=True).stdout.splitlines()
+    run = simulate([["build/tests/sim/limits", *when]])
+    assert run.exit == 0 and run.out.splitlines() == real and real[: len(real) // 2] == real[len(real) // 2 :] and real, run.why()
 
 
 def test_a_script_of_two_programs() -> None:

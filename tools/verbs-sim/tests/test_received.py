@@ -126,10 +126,3 @@ def test_a_sweep_changes_each_word_once() -> None:
     those that are 0."""
     status, lines = sweep("0:message:3", [[RECEIVED, "checks"]])
     assert not status and lines[-1] == "verbs-sim: 11 changes of messages to program 0, each in a run of its own: 0 not as they should be", lines
-
-
-@pytest.mark.parametrize("argument", ["--fail 0:message:1", "--fail 0:message:1:ENOMEM", "--fail 0:message:1:FLIP", "--fail 0:message:1:FLIP=x", "--fail 0:message:1:SHORT=1", "--fail 0:ibv_post_send:1:FLIP=0", "--fail 0:1:SHORT", "--sweep 0:message:x", "--sweep 0:message:0", "--sweep 0:messages"])
-def test_wrong_usage(argument: str) -> None:
-    option, value = argument.split()
-    status, lines = sweep("0", [["true"]], option, value)
-    assert status == 2 and "see verbs-sim --help" in lines[0], lines

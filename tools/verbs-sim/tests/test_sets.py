@@ -119,7 +119,7 @@ def test_without_choices_all_seeds_are_one_run(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "options, said",
     [
-        ("--shrink", "--shrink: no run fails"), ("--choices next", "line 2 is wrong"), ("--choices draw", "line 2 is wrong"), ("--choices purpose", "line 1 is wrong"), ("--choices hold", "line 1 is wrong"),
+        ("--shrink", "--shrink: no run fails"), ("--shrink --seed 18446744073709551615", "--shrink: no run fails"), ("--choices next", "line 2 is wrong"), ("--choices draw", "line 2 is wrong"), ("--choices purpose", "line 1 is wrong"), ("--choices hold", "line 1 is wrong"),
     ],
 )  # fmt: skip
 def test_what_is_refused(options: str, said: str, tmp_path: Path) -> None:

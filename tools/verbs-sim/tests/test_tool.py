@@ -7,12 +7,16 @@ import os
 import re
 import shutil
 import subprocess
+import time
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 from running import answers, skip_if_real, steps, sweep
 from verbs_sim import TOP, Run, simulate
+
+
+ODD = "build/tests/sim/programs"
 
 
 def small(which: str, *options: str) -> Run:
@@ -65,7 +69,6 @@ def test_a_world_that_is_spoiled_ends_the_run(what: str, said: str, who: str) ->
     [
         ("forget", 121, "left over: 1 cm_id of program 0, 1 event channel of program 0"),
         ("lock-twice", 120, "all sleep forever"),
-        ("unknown-wait", 122, "flock is not simulated, which program 0 calls from build/tests/sim/programs+0x"),
         ("unknown-opcode", 122, "ibv_post_send of the opcode 10 is not simulated, which program 0 calls from "),
         ("spin", 123, "program 0, thread 0 has made no call for 1 s"),
         ("crash", 134, "status 134"),
@@ -78,6 +81,16 @@ def test_what_it_reports(which: str, status: int, said: str) -> None:
     done = subprocess.run(argv, cwd=TOP, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == status, done.stderr
     assert said in done.stderr
+
+
+# Calls that may block, and are not simulated.
+UNKNOWN = "daemon epoll_pwait2 flock io_uring_queue_init io_uring_queue_init_params io_uring_setup lockf mq_receive mq_send msgrcv msgsnd recvmmsg semop semtimedop sendmmsg timer_create"
+
+
+@pytest.mark.parametrize("call", UNKNOWN.split())
+def test_a_call_that_may_block_and_is_not_simulated(call: str) -> None:
+    run = simulate([[ODD, "unknown-wait", call]])
+    assert run.exit == 122 and run.reason.startswith(f"{call} is not simulated, which program 0 calls from {ODD}+0x"), run.why()
 
 
 @pytest.mark.parametrize(
@@ -130,7 +143,7 @@ def test_it_says_why_nobody_wakes(which: str, sleeps: str, reason: str, device: 
     "which, out",
     [
         ("hour", "3600 s, 3600 s\n"), ("count-hour", "3600.000000 s\n"), ("spin-on-memory", "set\n"), ("free-early", "EBUSY\n"), ("tick", "3 ticks\n"),
-        ("ring", "3 s, 0 750000 us of 1 s\n"), ("set-anew", "-1 1 8 1\n-1 0 -1 0\n" * 2), ("spin-lock", "300\n"), ("wake-parent", "woken\n"), ("across", "::ffff:192.0.2.7, ECONNREFUSED\n"),
+        ("ring", "3 s, 0 750000 us of 1 s, sleep 2, alarm 2 1\n"), ("set-anew", "-1 1 8 1\n-1 0 -1 0\n" * 2 + "8 2\n"), ("spin-lock", "300\n"), ("wake-parent", "woken\n"), ("across", "::ffff:192.0.2.7, ECONNREFUSED\n"),
         ("fork", "child: 7\n"), ("interrupted", "EINTR\n"), ("lock-stdout", "aa\naa\n"), ("compute", "0 ms\n"), ("print-errno-late", "ENXIO\n"),
     ],
 )  # fmt: skip
@@ -152,7 +165,6 @@ def test_a_seed_decides_a_race() -> None:
     assert {"".join(sorted(out)) for out in outs} == {"abc"} and len({*outs}) == 6
 
 
-ODD = "build/tests/sim/programs"
 COUNT = "echo >>$RUNS; case $(wc -l <$RUNS) in"  # for sh -c: which run this is
 LEAVE_THEN_CRASH = f"{COUNT} 2) exec {ODD} forget;; 3) kill -SEGV $$;; esac"
 
@@ -192,7 +204,7 @@ ENDS: dict[str, tuple[list[str], int, int]] = {
     "is-killed": (["sh", "-c", "kill -KILL $$"], 137, 137),
     "waits": ([ODD, "await-sigterm"], 120, 0),
     "hangs": ([ODD, "lock-twice"], 120, 120),  # also when it gets SIGTERM
-    "is-not-simulated": ([ODD, "unknown-wait"], 122, 122),
+    "is-not-simulated": ([ODD, "unknown-wait", "flock"], 122, 122),
 }
 FINDINGS = (0, 121, 124)  # after any failure, the least first
 
@@ -243,8 +255,10 @@ def test_a_status_on_purpose(expected: str, program: str, status: int, wrong: st
 def test_a_case_for_each_run(options: str, which: str, status: int, names: list[str], failures: dict[str, str], tmp_path: Path) -> None:
     file = tmp_path / "junit.xml"
     argv = ["tools/verbs-sim/verbs-sim", "-q", *options.split(), "--junit", str(file), "--", ODD, which, ":::", "true", '<&">']
+    begun = time.monotonic()
     done = subprocess.run(argv, cwd=TOP, capture_output=True, text=True, timeout=60, check=False)
-    suite = ElementTree.parse(file).getroot()
+    took, suite = time.monotonic() - begun, ElementTree.parse(file).getroot()
+    assert all(0 <= float(case.attrib["time"]) <= took for case in suite)
     cases = {case.attrib["name"]: case for case in suite}
     assert done.returncode == status and [*cases] == names and {case.attrib["classname"] for case in suite} == {f'{ODD} {which} ::: true <&">'}
     said = {name: case.findtext("failure", "") for name, case in cases.items() if len(case)}
@@ -318,13 +332,125 @@ def test_a_sweep_reports_each_run_that_went_wrong() -> None:
     assert any("status 139" in line and "fault: OPEN_UVERBS failed" in line for line in lines), lines
 
 
+# Words that are refused, words that differ in one thing and are not, and the reason, behind "verbs-sim: ".
+REFUSED = [
+    ("--no-such-option -- true", "--apart -- true", "this is no option"),
+    ("--seed x -- true", "--seed 0 -- true", "--seed x: no number"),
+    ("--seed 18446744073709551616 -- true", "--seed 18446744073709551615 -- true", "--seed 18446744073709551616: no number"),
+    ("--seed -1 -- true", "--seed 1 -- true", "--seed -1: no number"),
+    ("--seeds 5-4 -- true", "--seeds 5-5 -- true", "--seeds 5: no range"),
+    ("--seeds 0 -- true", "--seeds 1 -- true", "--seeds 0: no range"),
+    ("--seeds 5- -- true", "--seeds 5-6 -- true", "--seeds 5: no range"),
+    ("--device roce=/no/file -- true", "--device roce -- true", "--device roce=/no/file: /no/file is wrong"),
+    ("--strategy x -- true", "--strategy busy -- true", "--strategy x: random, pct, busy or mixed"),
+    ("--leaks x -- true", "--leaks ignore -- true", "--leaks x: fail, report or ignore"),
+    ("--sweep x -- true", "--sweep 0 -- true", "--sweep x: not S[:HOW], nor S:message"),
+    ("--sweep 0:message:0 -- true", "--sweep 0:message:1 -- true", "--sweep 0:message:0: not S[:HOW], nor S:message"),
+    ("--sweep 0:message:x -- true", "--sweep 0:message -- true", "--sweep 0:message:x: not S[:HOW], nor S:message"),
+    ("--sweep 0:messages -- true", "--sweep 0:SIGWINCH -- true", "--sweep 0:messages: not S[:HOW], nor S:message"),
+    ("--allow x -- true", "--allow depth -- true", "--allow x: none of always changed-send "),
+    ("--allow -- true", "--allow always -- true", "--allow --: none of always changed-send "),
+    ("--allow depth-inline -- true", "--allow depth --allow inline -- true", "--allow depth-inline: none of always "),
+    ("--expect 1 -- true", "--expect 1:0 -- true", "--expect 1: not S:STATUS"),
+    ("--expect 0:1x -- true", "--expect 1:1 -- true", "--expect 0:1x: not S:STATUS"),
+    ("--servers x -- true", "--servers 0 -- true", "--servers x: no number"),
+    ("--servers 1000001 -- true", "--servers 1000000 -- true", "--servers 1000001: no number"),
+    ("--gdb x -- true", "--gdb 1 -- true", "--gdb x: no number"),
+    ("--limit -1 -- true", "--limit 1 -- true", "--limit -1: no number"),
+    ("--patience x -- true", "--patience 1 -- true", "--patience x: no number"),
+    ("--cpus 0 -- true", "--cpus 1 -- true", "--cpus 0: no number from 1 on"),
+    ("--cpus 1 --quantum 0 -- true", "--cpus 1 --quantum 1 -- true", "--quantum 0: no number from 1 on"),
+    ("--cpus 1 --workers 65 -- true", "--cpus 1 --workers 64 -- true", "--workers 65: no number up to 64"),
+    ("--workers 1 -- true", "--workers 0 -- true", "--workers without --cpus"),
+    ("--choices /no/file -- true", "--choices /dev/null -- true", "--choices /no/file: No such file or directory"),
+    ("--fail 1 -- true", "--fail 0:1 -- true", "--fail 1: not SIDE:[CALL:]N[:HOW]"),
+    ("--fail 0:0 -- true", "--fail 0:1 -- true", "--fail 0:0: not SIDE:"),
+    ("--fail -1:1 -- true", "--fail 4095:1 -- true", "--fail -1:1: not SIDE:"),
+    ("--fail 4096:1 -- true", "--fail 4095:1 -- true", "--fail 4096:1: not SIDE:"),
+    ("--fail 0:1: -- true", "--fail 0:1:0 -- true", "--fail 0:1:: not SIDE:"),
+    ("--fail 0:1:NOTHING -- true", "--fail 0:1:ENOMEM -- true", "--fail 0:1:NOTHING: not SIDE:"),
+    ("--fail 0:1:SIGNOTHING -- true", "--fail 0:1:SIGWINCH -- true", "--fail 0:1:SIGNOTHING: not SIDE:"),
+    ("--fail 0:rdma_connect -- true", "--fail 0:rdma_connect:1 -- true", "--fail 0:rdma_connect: not SIDE:"),
+    ("--fail 0:no_such_call:1 -- true", "--fail 0:accept:1 -- true", "--fail 0:no_such_call:1: no call no_such_call is counted"),
+    ("--fail 0:sem_post:1 -- true", "--fail 0:sem_wait:1 -- true", "--fail 0:sem_post:1: no call sem_post is counted"),
+    ("--fail 0:1:REJECTED=x -- true", "--fail 0:1:REJECTED=8 -- true", "--fail 0:1:REJECTED=x: not SIDE:"),
+    ("--fail 0:1:REJECTED=8x -- true", "--fail 0:1:REJECTED=EPROTO -- true", "--fail 0:1:REJECTED=8x: not SIDE:"),
+    ("--fail 0:1:PORT_ERR=1 -- true", "--fail 0:1:PORT_ERR -- true", "--fail 0:1:PORT_ERR=1: not SIDE:"),
+    ("--fail 0:1:SILENCE=0s -- true", "--fail 0:1:SILENCE=1s -- true", "--fail 0:1:SILENCE=0s: not SIDE:"),
+    ("--fail 0:1:SILENCE=rxe0 -- true", "--fail 0:1:PORT_DOWN=rxe0 -- true", "--fail 0:1:SILENCE=rxe0: not SIDE:"),
+    ("--fail 0:1:PORT_UP=1s -- true", "--fail 0:1:PORT_UP -- true", "--fail 0:1:PORT_UP=1s: not SIDE:"),
+    ("--fail 0:1:PORT_DOWN=rxe1 -- true", "--fail 0:1:PORT_DOWN=rxe0 -- true", "--fail 0:1:PORT_DOWN=rxe1: there is no device rxe1"),
+    ("--fail 0:1:LOSSY=0 -- true", "--fail 0:1:LOSSY=1 -- true", "--fail 0:1:LOSSY=0: not SIDE:"),
+    ("--fail 0:1:PARTITION=4096 -- true", "--fail 0:1:PARTITION=1 -- true", "--fail 0:1:PARTITION=4096: not SIDE:"),
+    ("--fail 0:1:ZERO=0 -- true", "--fail 0:message:1:ZERO=0 -- true", "--fail 0:1:ZERO=0: not SIDE:"),
+    ("--fail 0:message:1:EIO -- true", "--fail 0:message:1:SHORT -- true", "--fail 0:message:1:EIO: not SIDE:"),
+    ("--fail 0:message:1:ZERO -- true", "--fail 0:message:1:LONG -- true", "--fail 0:message:1:ZERO: not SIDE:"),
+    ("--fail 0:message:1:SHORT=1 -- true", "--fail 0:message:1:FLIP=1 -- true", "--fail 0:message:1:SHORT=1: not SIDE:"),
+    ("--fail 0:message:1:FLIP=x -- true", "--fail 0:message:1:FLIP=0 -- true", "--fail 0:message:1:FLIP=x: not SIDE:"),
+    ("--fail 0:message:1:FLIP=4294967295 -- true", "--fail 0:message:1:FLIP=4294967294 -- true", "--fail 0:message:1:FLIP=4294967295: not SIDE:"),
+    ("--fail 0:ibv_post_send:1:FLIP=0 -- true", "--fail 0:ibv_post_send:1:EIO -- true", "--fail 0:ibv_post_send:1:FLIP=0: not SIDE:"),
+    ("--fail 0:1:SHORT -- true", "--fail 0:message:1:SHORT -- true", "--fail 0:1:SHORT: not SIDE:"),
+    ("--fail 0:rdma_connect:1:MULTICAST_ERROR -- true", "--fail 0:rdma_join_multicast:1:MULTICAST_ERROR -- true", "--fail 0:rdma_connect:1:MULTICAST_ERROR: not SIDE:"),
+    ("--", "-- true", "no program"),
+    ("-- :::", "-- true ::: true", "no program"),
+    ("-- true :::", "-- true ::: true", "no program behind :::"),
+    *((f"--shrink {words}", f"{words} --apart", "--shrink with --sweep, --steps, --junit, --coverage or --gdb") for words in ("--sweep 0 -- true", "--steps /dev/null", "--junit /dev/null -- true", "--coverage -- true", "--gdb 1 -- true")),
+]  # fmt: skip
+
+
+def tool(words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(["tools/verbs-sim/verbs-sim", *words.split()], cwd=TOP, capture_output=True, text=True, timeout=60, check=False)
+
+
+@pytest.mark.parametrize("words, neighbour, reason", REFUSED)
+def test_wrong_usage(words: str, neighbour: str, reason: str) -> None:
+    """The neighbour is none: its program runs, whatever comes of it."""
+    refused = tool(words)
+    assert (refused.returncode, refused.stdout, refused.stderr.count("\n")) == (2, "", 1 + ("unrecognized" in refused.stderr)), refused.stderr
+    assert refused.stderr.splitlines()[-1].startswith(f"verbs-sim: {reason}") and refused.stderr.endswith("; see verbs-sim --help\n"), refused.stderr
+    said = tool(neighbour).stderr
+    assert "; see verbs-sim --help" not in said and ", left over: " in said, said
+
+
 @pytest.mark.parametrize(
-    "words",
-    ["--gdb x -- true", "--patience x -- true", "--no-such-option", "--device roce=/no/file -- true", "--sweep x -- true", "--servers x -- true", "--seed x -- true", "--seeds 5-4 -- true", "--fail 1 -- true", "--fail 0:1:NOTHING -- true", "--fail 0:rdma_connect -- true", "--fail 0:no_such_call:1 -- true", "--fail 0:sem_post:1 -- true", "--fail 0:1:REJECTED=x -- true", "--strategy x -- true", "--limit -1 -- true", "--leaks x -- true", "--allow x -- true", "--allow -- true", "--expect 1 -- true", "--expect 0:1x -- true", "--", "-- :::", "-- true :::", "--choices /no/file -- true", "--cpus 0 -- true", "--cpus 1 --quantum 0 -- true", "--cpus 1 --workers 65 -- true", "--workers 1 -- true", "--shrink --sweep 0 -- true", "--shrink --steps /dev/null", "--shrink --junit x -- true", "--shrink --coverage -- true", "--shrink --gdb 0 -- true"],
-)
-def test_wrong_usage(words: str) -> None:
-    done = subprocess.run(["tools/verbs-sim/verbs-sim", *words.split()], cwd=TOP, capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 2 and "see verbs-sim --help" in done.stderr
+    "wrong, right",
+    [
+        ("start", "start true"), ("start >/dev/null", "start >/dev/null true"),
+        ("until 0", "until 0 out 1 x"), ("until 0 out", "until 0 out 1 x"), ("until 0 out 1", "until 0 out 1 x"), ("until 0 out 0 x", "until 0 out 1 x"), ("until 0 all 1 x", "until 0 err 0001 y"), ("until 9 out 1 x", "until 0 out 1 x"),
+        ("wait", "wait 0"), ("wait -1", "wait 1"), ("wait inf", "wait 1e3"), ("wait 1x", "wait 1"), ("wait 1 9", "wait 1 0"), ("wait 1 0 0", "wait 1 0"), ("wait 1 x", "wait 1 0"),
+        ("signal 0", "signal 0 SIGUSR2"), ("signal 0 USR2", "signal 0 SIGUSR2"), ("signal 9 SIGUSR2", "signal 0 SIGUSR2"), ("signal 0 SIGUSR2 x", "signal 0 SIGCONT"),
+        ("fail 0", "fail 0 PORT_ERR"), ("fail 0 ENOMEM", "fail 0 SILENCE=1s"), ("fail 9 REMOVAL", "fail 0 REMOVAL"), ("fail 0 PORT_DOWN=rxe1", "fail 0 PORT_DOWN=rxe0"), ("fail 0 PORT_DOWN 1", "fail 0 PORT_DOWN"),
+        ("look 1", "look"), ("end 1", "end"), ("begin", "# begin"), ("loo", ""),
+    ],
+)  # fmt: skip
+def test_a_step_that_cannot_be_done(wrong: str, right: str, tmp_path: Path) -> None:
+    """A program has started, and waits. The other step can be."""
+    first = f"start sh -c echo${{IFS}}x;echo${{IFS}}y>&2;{ODD}${{IFS}}await-sigterm"
+    refused, done = steps(tmp_path, first, "wait 1", wrong), steps(tmp_path, first, "wait 1", right)
+    assert refused.exit == 2 and refused.reason == f"step 3 cannot be done: {wrong}", refused.why()
+    assert done.exit != 2 and "cannot be done" not in done.reason, done.why()
+
+
+@pytest.mark.parametrize(
+    "options, words",
+    [
+        ("--iwarp --strict --leaks report", "PROGRAMS forget"), ("--device adapter,name=a,address=192.0.2.1 --allow small-cq --allow cq-overrun", "ENDS small-cq 1"),
+        ("--patience 3", "sh -c 'PROGRAMS hour; echo \"it'\\''s  there\" >&2'"), ("--seed 7 --strategy pct --servers 2 --expect 0:3 --expect 1:7", "PROGRAMS race ::: sh -c 'exit 7'"),
+        ("--fail 0:read:2:SIGTERM --cpus 2 --quantum 100 --workers 3", "PROGRAMS tick"), ("--fail '0:1:PARTITION=1/2s' --choices '/dev/null'", "true ::: echo '' '[a]*' '~' '$HOME' '#' '!x' ';' 'a\\b'"),
+        ("--steps 'STEPS'", ""),
+    ],
+)  # fmt: skip
+def test_the_last_line_repeats_the_run(options: str, words: str, tmp_path: Path) -> None:
+    """A shell reads it, and the second run ends with the same line."""
+    file = tmp_path / "some steps"
+    file.write_text(f"start {ODD} race\nwait 1\n")
+    words = words.replace("PROGRAMS", ODD).replace("ENDS", "build/tests/sim/ends")
+    first = f"verbs-sim {options.replace('STEPS', str(file))}{f' -- {words}' if words else ''}"
+    env = {**os.environ, "PATH": f"{TOP}/tools/verbs-sim:{os.environ['PATH']}"}
+    one = subprocess.run(first, shell=True, cwd=TOP, env=env, capture_output=True, text=True, timeout=60, check=False)
+    command = one.stderr.splitlines()[-1].partition(", hash ")[2].partition(": ")[2]
+    other = subprocess.run(command, shell=True, cwd=TOP, env=env, capture_output=True, text=True, timeout=60, check=False)
+    assert command and other.stderr == one.stderr and (other.stdout, other.returncode) == (one.stdout, one.returncode), one.stderr + other.stderr
 
 
 @pytest.mark.parametrize("option, most", [("--device roce", 8), ("--fail 0:9", 63), ("--expect 0:0", 64)])
@@ -336,10 +462,10 @@ def test_as_often_as_it_may_be_given_and_once_more(option: str, most: int) -> No
 
 
 def test_each_refusal_of_the_command_line_has_a_row() -> None:
-    """Compares the options that the refusals name."""
-    named = {*re.findall(r'refuse\("[^"]*?(--\w+)', (TOP / "tools/verbs-sim/runner/options.c").read_text())}
-    words = " ".join(" ".join(mark.args[1]) for mark in test_wrong_usage.pytestmark)  # type: ignore[attr-defined]
-    assert len(named) > 10 and named <= {*re.findall(r"--\w+", words)}
+    """Each text of the sources begins a reason, up to its first value; the memory and the files of the tool itself have none."""
+    texts = {text.partition("%")[0] for text in re.findall(r'refuse\("([^"]*)"', (TOP / "tools/verbs-sim/runner/options.c").read_text())}
+    missing = {text for text in texts if not any(reason.startswith(text) for _, _, reason in REFUSED)}
+    assert missing == {"more than ", "out of memory", "/proc/self/exe: ", "the path ", "there is no "}
 
 
 def test_the_library_alone() -> None:

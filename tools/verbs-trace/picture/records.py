@@ -181,7 +181,7 @@ def text_of_arguments(items: dict[str, Any]) -> str:
             parts.append("...")
         elif name.endswith("_pointer") and name.removesuffix("_pointer") in items and parts:
             parts[-1] += f" ({value})"
-        elif _is_bare(name, value):
+        elif _is_bare(name, value) and not (name == "qp" and "qp_num" in items):
             parts.append(_value(value))
         else:
             parts.append(f"{name} {_value(value)}")

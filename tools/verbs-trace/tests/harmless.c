@@ -229,6 +229,17 @@ static int channel(void)
 	return 0;
 }
 
+/* Prints the descriptors from 0 on that are open. */
+static int descriptors(void)
+{
+	int fd;
+
+	for (fd = 0; fd < 16; fd++)
+		putchar(fcntl(fd, F_GETFD) < 0 ? '-' : '0' + fd % 10);
+	putchar('\n');
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	const char *how = argc > 1 ? argv[1] : "";
@@ -255,6 +266,8 @@ int main(int argc, char **argv)
 		return polls();
 	if (!strcmp(how, "polls many"))
 		return polls_many();
+	if (!strcmp(how, "descriptors"))
+		return descriptors();
 	if (!strcmp(how, "channel"))
 		return channel();
 	if (!strcmp(how, "busy"))

@@ -7,6 +7,8 @@
 #define DEPTH  64
 #define BUFFER 4096
 #include <pthread.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 
 #include "verbs/two_ends.h"
 
@@ -351,8 +353,14 @@ static void armed_not_polled(int guilty)
 static const char *private_data;
 static int read_late;
 
+/*
+ * verbs-sim has SIGSEGV for the processor's counter, which nothing here reads, until
+ * verbs-trace needs it at the ack.
+ */
 static void keep(struct rdma_cm_event *event)
 {
+	prctl(PR_SET_TSC, PR_TSC_ENABLE);
+	signal(SIGSEGV, SIG_DFL);
 	private_data = event->param.conn.private_data;
 	if (!read_late)
 		must(private_data[0] == 'h', "private data");
@@ -373,15 +381,22 @@ static void private_data_after_ack(int guilty)
 	disconnect();
 }
 
-static void refuse_client(struct rdma_event_channel *events, struct rdma_cm_id *listener, bool last)
+/*
+ * Each third reason is longer, so a page of verbs-trace, which has 256, gets both: behind a
+ * short one is nothing of a long one.
+ */
+static void refuse_client(struct rdma_event_channel *events, struct rdma_cm_id *listener, int left)
 {
 	struct rdma_cm_id *id = resolve(events, rdma_get_local_addr(listener));
 	static struct ibv_pd *pd; /* shared by all */
 	static struct ibv_cq *cq;
 	struct ibv_qp_init_attr init = { .qp_type = IBV_QPT_RC, .cap = { 1, 1, 1, 1, 0 } };
+	char reason[100] = "sorry";
 	struct rdma_cm_event *event;
 	struct rdma_cm_id *asked;
+	const char *data;
 
+	memset(reason + 6, 'x', sizeof(reason) - 6);
 	pd = pd ? pd : ibv_alloc_pd(id->verbs);
 	init.send_cq = init.recv_cq = cq = cq ? cq : ibv_create_cq(id->verbs, 1, NULL, NULL, 0);
 	must(!rdma_create_qp(id, pd, &init), "rdma_create_qp");
@@ -390,13 +405,14 @@ static void refuse_client(struct rdma_event_channel *events, struct rdma_cm_id *
 	asked = event->id;
 	must(!strcmp(event->param.conn.private_data, "hello"), "private data");
 	rdma_ack_cm_event(event);
-	must(!rdma_reject(asked, "sorry", 6), "rdma_reject");
+	must(!rdma_reject(asked, reason, left % 3 ? 6 : sizeof(reason)), "rdma_reject");
 	event = next_event(events, RDMA_CM_EVENT_REJECTED);
-	must(!strcmp(event->param.conn.private_data, "sorry"), "private data");
+	data = event->param.conn.private_data;
+	must(!strcmp(data, "sorry") && !data[event->param.conn.private_data_len], "private data");
 	rdma_ack_cm_event(event);
 	rdma_destroy_qp(id);
 	must(!rdma_destroy_id(asked) && !rdma_destroy_id(id), "rdma_destroy_id");
-	if (last)
+	if (!left)
 		must(!ibv_destroy_cq(cq) && !ibv_dealloc_pd(pd), "ibv_dealloc_pd");
 }
 
@@ -407,7 +423,7 @@ static void refuse_clients(int n)
 	struct rdma_cm_id *listener = listen_at(events, &to, 4);
 
 	while (n--)
-		refuse_client(events, listener, !n);
+		refuse_client(events, listener, n);
 	must(!rdma_destroy_id(listener), "rdma_destroy_id");
 	rdma_destroy_event_channel(events);
 }
@@ -439,7 +455,14 @@ int main(int argc, char **argv)
 		must(inet_pton(AF_INET, argv[3], &address.sin_addr) == 1, argv[3]);
 		if (argc > 4)
 			refuse_clients(atoi(argv[4]));
-		sins[i].commit(!strcmp(argv[2], "worse") ? WORSE : !strcmp(argv[2], "guilty"));
+		sins[i].commit(!strcmp(argv[2], "worse")   ? WORSE
+			       : !strcmp(argv[2], "forks") ? 1
+							   : !strcmp(argv[2], "guilty"));
+		if (strcmp(argv[2], "forks"))
+			return 0;
+		if (!fork())
+			ibv_free_device_list(ibv_get_device_list(NULL)); /* an innocent child */
+		wait(NULL);
 		return 0;
 	}
 	fputs("usage: sins SIN guilty|worse|innocent ADDRESS [TIMES]\n", stderr);

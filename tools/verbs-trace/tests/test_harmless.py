@@ -70,6 +70,15 @@ class Harmless(unittest.TestCase):
         """The trace goes on without the program's stderr."""
         self.assertEqual(trace(HARMLESS, "closes").stderr.count("ibv_get_device_list("), 6)
 
+    def test_stdin_closed(self) -> None:
+        """The trace is whole, though the first file that is opened gets its number, and the program has no descriptors but its own."""
+        with tempfile.TemporaryDirectory() as scratch:
+            ends = [run("sh", "-c", 'exec "$@" <&-', "sh", *words, HARMLESS, "descriptors") for words in ((), (TOOL, "-j", "-o", f"{scratch}/trace"))]
+            self.assertEqual([(one.returncode, one.stdout, one.stderr) for one in ends], 2 * [(0, ends[0].stdout, "")])
+            first, *calls = records(Path(scratch, "trace").read_text())
+            self.assertEqual((first["program"], first["boot_id"]), ([str(HARMLESS), "descriptors"], Path("/proc/sys/kernel/random/boot_id").read_text().strip()))
+            self.assertIn("ibv_get_device_list", [one.get("call") for one in calls])
+
     def test_stderr_fails(self) -> None:
         """stderr is full, or nobody reads it any more: the program ends as without us, and our SIGPIPE does not kill it."""
         reader, unread = os.pipe()
@@ -178,6 +187,13 @@ class Refused(unittest.TestCase):
     def test_usage(self) -> None:
         """Exit status 2."""
         self.refused(2, "no program given")
-        self.refused(2, "-s x", "-s", "x", HARMLESS)
+        for words, reason, neighbour in (
+            ("-s x", "-s x: not a number", "-s 0"), ("-s 4x", "-s 4x: not a number", "-s 4"), ("-s -1", "-s -1: not a number", "-s 0"), ("-s 4097", "-s 4097: not a number from 0 to 4096", "-s 4096"),
+            (f"-e {'e' * 201}", "-e: too long", f"-e {'e' * 200}"), (f"-l {'l' * 61}", "-l: too long", f"-l {'l' * 60}"),
+        ):  # fmt: skip
+            self.refused(2, reason, *words.split(), HARMLESS)
+            self.assertEqual(trace(*neighbour.split(), HARMLESS, "status").returncode, 42)
+        for option in "-e", "-l":
+            self.refused(2, f"{option}: too long", option, "two\nlines", HARMLESS)
         self.refused(2, "-o /nowhere/x", "-o", "/nowhere/x", HARMLESS)
         self.assertEqual(trace("-Z", HARMLESS).returncode, 2)

@@ -189,6 +189,20 @@ class Layout(Pictures):
         self.assertIn("ibv_poll_cq(cq1, num_entries 4, [{wr_id 0x0, SUCCESS, SEND, qp1}]) = 1", words)
         self.assertIn("ibv_alloc_pd(context1) = pd1 (0x1000)", words)
 
+    def test_two_connections(self) -> None:
+        """Their addresses say who talks to whom, though the numbers of their QPs are the same."""
+        sides = [side for slower in (0, 3 * STEP) for side in ping_pong(3, boots=("one", "one"), slower=slower)]
+        for side in sides[2:]:
+            side.lines = json.loads(json.dumps(side.lines).replace(CLIENT, "192.0.2.1:50001"))
+        first, other, server, late = (sides[i] for i in (0, 2, 3, 1))
+        other.call(FIRST + 9 * ROUND, 7, "ibv_poll_cq", {"cq": "cq1"}, 0, times=40)
+        data = self.drawn(first, other, server, late)
+        lanes = [lane["process"] for lane in data["lanes"]]
+        ends = {(lanes[a], lanes[b]) for a, b in zip(data["messages"]["from"], data["messages"]["to"])}
+        self.assertEqual((ends, len(data["messages"]["t"])), ({(0, 3), (3, 0), (1, 2), (2, 1)}, 12))
+        (empty,) = (row for row in data["table"] if row["name"] == "ibv_poll_cq, empty")
+        self.assertEqual([empty[name] for name in ("process", "n", "total", "max")], [1, 40, 7, 7])
+
     def test_objects(self) -> None:
         """Objects last from their creation to their end, and the QP has its states."""
         data = self.drawn(*ping_pong(1))

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "verbs-trace/tool/guard.h"
@@ -71,6 +72,11 @@ static void tell_sort(enum sort sort)
 		sink_line("  %s: and %u more", sort_names[sort], n - MANY);
 	if (n && !settings.json)
 		sink_line("      see docs/pitfalls.md: \"%s\"", pitfalls[sort]);
+}
+
+void accuse_forked(void)
+{
+	memset(n_kept, 0, sizeof(n_kept));
 }
 
 void accuse_tell(void)

@@ -134,6 +134,8 @@ static void in_child(void)
 	summary_forked();
 	told = false; /* the child has its own report */
 	line_forked();
+	accuse_forked();
+	watch_forked();
 	for (kind = 0; kind < N_KINDS; kind++)
 		objects_each((enum kind)kind, disown, NULL);
 }

@@ -38,6 +38,9 @@ void accuse(enum sort sort, struct moment moment, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 /* Shows all accusations, and their number, once. */
 void accuse_tell(void);
+/* In a child: what its parent is accused of is the parent's. */
+void accuse_forked(void);
+void watch_forked(void);
 
 /*
  * Hooks that the tables call before a verb (..ing) or after it. watch_queues.c: a queue is new

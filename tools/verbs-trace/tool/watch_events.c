@@ -231,6 +231,11 @@ void watch_acking_async(const struct call *call)
 		async_acked++;
 }
 
+void watch_forked(void)
+{
+	async_acked = (uint64_t)async_got;
+}
+
 void watch_drain_events(struct ibv_context *context)
 {
 	struct pollfd wait = { .fd = context->async_fd, .events = POLLIN };

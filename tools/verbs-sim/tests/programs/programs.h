@@ -55,6 +55,6 @@ int be_restarted(void);
 /* ---- waits.c ---- */
 
 int sleep_everywhere(void);
-int call_unknown_wait(void);
+int call_unknown_wait(const char *name);
 
 #endif

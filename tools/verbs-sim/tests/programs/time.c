@@ -137,7 +137,10 @@ int tick(void)
 	return 0;
 }
 
-/* Timers that are set anew when they have expired, unread: the old expirations count no more. */
+/*
+ * Timers that are set anew when they have expired, unread: the old expirations count no more;
+ * and two that count.
+ */
 int set_anew(void)
 {
 	const struct itimerspec soon = { { 0, 1000000 }, { 0, 1000000 } }, never = { 0 };
@@ -159,10 +162,19 @@ int set_anew(void)
 		printf("%zd ", read(fd, &count, sizeof(count)));
 		printf("%d\n", (int)count);
 	}
+	close(fd);
+	fd = timerfd_create(CLOCK_MONOTONIC, 0);
+	timerfd_settime(fd, 0, &(struct itimerspec){ { 1, 0 }, { 1, 0 } }, NULL);
+	usleep(2500000);
+	printf("%zd", read(fd, &count, sizeof(count)));
+	printf(" %d\n", (int)count);
 	return close(fd);
 }
 
-/* Does the same with the timer that sends SIGALRM. */
+/*
+ * Does the same with the timer that sends SIGALRM; and the rest of a sleep, whole seconds, and
+ * of alarms, rounded.
+ */
 int ring(void)
 {
 	struct itimerval second = { { 1, 0 }, { 1, 0 } }, left;
@@ -178,7 +190,13 @@ int ring(void)
 	printf("%ld s, %ld ", (long)(time(NULL) - start), (long)left.it_value.tv_sec);
 	usleep(250000);
 	getitimer(ITIMER_REAL, &left);
-	printf("%ld us of %ld s\n", (long)left.it_value.tv_usec / 1000 * 1000,
+	printf("%ld us of %ld s", (long)left.it_value.tv_usec / 1000 * 1000,
 	       (long)left.it_interval.tv_sec);
+	printf(", sleep %u", sleep(3));
+	alarm(3);
+	usleep(600000);
+	printf(", alarm %u", alarm(1));
+	usleep(900000);
+	printf(" %u\n", alarm(0));
 	return 0;
 }

@@ -2,11 +2,11 @@
 /*
  * Sleeps without an end, and one that is not simulated. See programs.h.
  */
+#include <dlfcn.h>
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <sys/epoll.h>
-#include <sys/file.h>
 #include <sys/select.h>
 #include <unistd.h>
 #include <rdma/rdma_cma.h>
@@ -16,9 +16,12 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* Has a frame of its own, from which the call comes. */
-int call_unknown_wait(void)
+int call_unknown_wait(const char *name)
 {
-	return flock(STDIN_FILENO, LOCK_SH) ? 1 : 0;
+	long (*function)(long a, long b, long c, long d, long e, long f);
+
+	*(void **)&function = dlsym(RTLD_DEFAULT, name);
+	return function && function(-1, -1, -1, -1, -1, -1) ? 1 : 0;
 }
 
 static int nothing[2], full[2]; /* pipes */
