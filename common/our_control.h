@@ -552,7 +552,8 @@ int our_client_connect(struct our_control *client, const void *private_data, siz
  * RDMA_CM_EVENT_ESTABLISHED, or a first completion, says that it stands. Post the first receives
  * before. The client sends first: iWARP demands it.
  * RETURN VALUE: 0 or an errno value.
- * ERRORS: ECONNABORTED, ECONNREFUSED, ECONNRESET: the client has left; EMSGSIZE; ETIMEDOUT; EINTR.
+ * ERRORS: ECONNABORTED, ECONNREFUSED, ECONNRESET: the client has left, which is told; EMSGSIZE;
+ * ETIMEDOUT; EINTR.
  * SEE ALSO: rdma_accept(3)
  */
 int our_agent_connect(struct our_control *agent, const void *private_data, size_t length);
