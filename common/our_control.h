@@ -989,8 +989,8 @@ bool our_device_srq_was_low(struct our_device *device);
  *
  * The `error` of an end is as of our_report_end, or, if the connection was not made, as of
  * our_take_cm_event; ETIMEDOUT: it was not made in config->timeout_s; 0: our_start_disconnect has begun it.
- * After the end of a listener nobody can connect any more, and agents on its channel remain. If a shared
- * device has failed, its connections end, and our_device_end says so.
+ * A listener stays in the group: after its end nobody can connect any more, and agents on its channel
+ * remain. If a shared device has failed, its connections end, and our_device_end says so.
  */
 enum our_event_type {
 	OUR_EVENT_REQUEST,
