@@ -552,7 +552,8 @@ int our_client_connect(struct our_control *client, const void *private_data, siz
  * RDMA_CM_EVENT_ESTABLISHED, or a first completion, says that it stands. Post the first receives
  * before. The client sends first: iWARP demands it.
  * RETURN VALUE: 0 or an errno value.
- * ERRORS: ECONNABORTED, ECONNREFUSED, ECONNRESET: the client has left; EMSGSIZE; ETIMEDOUT; EINTR.
+ * ERRORS: ECONNABORTED, ECONNREFUSED, ECONNRESET: the client has left, which is told; EMSGSIZE;
+ * ETIMEDOUT; EINTR.
  * SEE ALSO: rdma_accept(3)
  */
 int our_agent_connect(struct our_control *agent, const void *private_data, size_t length);
@@ -988,8 +989,8 @@ bool our_device_srq_was_low(struct our_device *device);
  *
  * The `error` of an end is as of our_report_end, or, if the connection was not made, as of
  * our_take_cm_event; ETIMEDOUT: it was not made in config->timeout_s; 0: our_start_disconnect has begun it.
- * After the end of a listener nobody can connect any more, and agents on its channel remain. If a shared
- * device has failed, its connections end, and our_device_end says so.
+ * A listener stays in the group: after its end nobody can connect any more, and agents on its channel
+ * remain. If a shared device has failed, its connections end, and our_device_end says so.
  */
 enum our_event_type {
 	OUR_EVENT_REQUEST,

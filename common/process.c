@@ -53,14 +53,19 @@ static int end_of(struct our_control *control, uint64_t now_ns)
 	return over ? our_tell_end(control, ECANCELED) : EAGAIN;
 }
 
-/* A listener stays, because the events of its agents come by its channel. */
+/* A listener stays, because the events of its agents come by its channel, if that can be read. */
 static int hand_out_end(struct our_control *control, int error, struct our_event *event)
 {
+	struct our_member *member = &our_private(control)->member;
+
 	*event = (struct our_event){ .type = OUR_EVENT_END, .control = control, .error = error };
-	if (control->role != OUR_LISTENER || our_private(control)->unreadable)
-		our_leave_poll_group(control);
-	if (control->role != OUR_LISTENER)
-		our_start_disconnect(control); /* our_close would wait for the answer */
+	if (control->role == OUR_LISTENER) {
+		if (our_private(control)->unreadable)
+			our_forget_source(member->group, &member->cm);
+		return 0;
+	}
+	our_leave_poll_group(control);
+	our_start_disconnect(control); /* our_close would wait for the answer */
 	return 0;
 }
 

@@ -19,7 +19,7 @@ $(LOADED): LIBS = -ldl
 # Tests without a device are built once more, so that undefined behaviour ends the test.
 UNDEFINED = -fsanitize=undefined,bounds-strict -fno-sanitize-recover=all
 checked = $(patsubst %.c,$(TESTS_BUILD)/checked/%.o,$(1))
-UNIT_PARTS = ping-sr-0/cm_events.c $(addprefix ping-sr-1/,connect_info.c connect_info_wire.c) \
+UNIT_PARTS = $(addprefix ping-sr-0/,cm_events.c completions.c) $(addprefix ping-sr-1/,connect_info.c connect_info_wire.c) \
 	     $(addprefix blast-sr-2/,sequence.c credits.c chains.c options.c) \
 	     ping-sr-5/wake_up.c bench/meter.c tools/devices/words.c beyond/ping-srq-4/refill.c $(addprefix beyond/talk-rdma-0/,lines.c slot.c)
 TEST_OBJECTS = $(call objects,$(wildcard tests/unit/*.c))

@@ -297,6 +297,23 @@ static void refuse_it(const struct our_event *event)
 		our_close(event->control);
 }
 
+/* The client's queue pair fails, of which the agent hears nothing. */
+static void flush_it(const struct our_event *event)
+{
+	struct ibv_qp_attr failed = { .qp_state = IBV_QPS_ERR };
+
+	if (event->type == OUR_EVENT_REQUEST)
+		accept_it();
+	if (stands(event, client))
+		must(ibv_modify_qp(client->qp, &failed, IBV_QP_STATE), "ibv_modify_qp");
+}
+
+static void flush(void)
+{
+	start_client();
+	serve(2, flush_it);
+}
+
 static void be_refused(void)
 {
 	start_client();
@@ -411,6 +428,7 @@ static const struct {
 	{ "join-late", join_late },
 	{ "close-early", close_early },
 	{ "read-wrongly", read_wrongly },
+	{ "flush", flush },
 	{ "be-refused", be_refused },
 	{ "find-nobody", find_nobody },
 	{ "connect-to-silent", connect_to_silent },

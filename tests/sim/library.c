@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -113,7 +114,7 @@ static void connect_both(struct our_device *device)
 		must(our_post_recv(agent, i), "our_post_recv");
 	must(stays ? our_agent_accept(agent, NULL, 0)
 		   : our_agent_connect(agent, private_data, n_answered),
-	     "the accept");
+	     stays ? "our_agent_accept" : "our_agent_connect");
 	pthread_join(thread, NULL);
 }
 
@@ -654,7 +655,6 @@ static int bind_also_twice(void)
 	return 0;
 }
 
-/* The test has the device removed at ibv_query_device. */
 /* ---- A listener that takes no more clients ---- */
 
 static size_t say_full(struct our_control *control, int error, uint8_t *data)
@@ -739,6 +739,7 @@ static int take_no_more(void)
 	return 0;
 }
 
+/* The test has the device removed at ibv_query_device. */
 static int get_after_removal(void)
 {
 	struct ibv_device_attr attr;
@@ -1046,6 +1047,46 @@ out_close:
 	return 0;
 }
 
+/* The lowest descriptor that is free. */
+static int free_fd(void)
+{
+	int fd = dup(STDERR_FILENO);
+
+	close(fd);
+	return fd;
+}
+
+/* Each connection ends with completions that nobody has taken, and with a receive that is posted. */
+static int reconnect_often(void)
+{
+	struct our_reconnect how = {
+		.server = (struct sockaddr *)&address,
+		.connect = post_and_connect,
+	};
+	struct our_completion completion;
+	int before, i, n;
+
+	connect_client(NULL);
+	must(our_post_recv(client, 0), "our_post_recv");
+	before = free_fd();
+	for (i = 0; i < 300; i++) {
+		must(our_post_recv(client, 1), "our_post_recv");
+		must(our_post_recv(client, 2), "our_post_recv");
+		for (n = 0; n < 2; n++)
+			must(our_post_send(client, 3, SIZE), "our_post_send");
+		usleep(100);
+		take(client, 1);
+		must(our_reconnect(client, &how, ECONNABORTED), "our_reconnect");
+		if (our_room(client) != MOST || our_receive_room(client) != MOST - 1)
+			printf("%d: room %u, %u\n", i, our_room(client), our_receive_room(client));
+		if (our_take_completion(client, &completion) != EAGAIN)
+			printf("%d: an old completion\n", i);
+	}
+	printf("descriptors: %d more\n", free_fd() - before);
+	our_close(client);
+	return 0;
+}
+
 static uint64_t now_ms(void)
 {
 	struct timespec now;
@@ -1109,10 +1150,127 @@ static int reconnect_by_loop(void)
 	return 0;
 }
 
+/* The device makes an event for each completion. */
+static int moderate(void)
+{
+	config.event_completions = 2;
+	connect_both(NULL);
+	return 0;
+}
+
+/* ---- Each function once ---- */
+
+static void say(const char *what, int ret)
+{
+	printf("%s: %s\n", what, strerror(ret));
+}
+
+/* A message of the client, and the answer from the buffer that it came in. */
+static void echo(struct our_device *device)
+{
+	struct our_completion completion;
+	struct our_control *about;
+	int i, ret;
+
+	must(our_post_recv(client, 0), "our_post_recv");
+	must(our_post_send(client, 1, SIZE), "our_post_send");
+	for (i = 0; i < 2; i++) {
+		ret = our_await_completion(client, &completion);
+		if (ret) {
+			say("our_await_completion", ret);
+			must(our_report_end(client, ret), "our_report_end");
+		}
+		do
+			ret = i ? 0 : our_device_take_completion(device, &about, &completion);
+		while (ret == EAGAIN);
+		must(ret, "our_device_take_completion");
+		if (!i)
+			must(our_device_post_send(device, about, our_buffer_index(completion.wr_id),
+						  SIZE),
+			     "our_device_post_send");
+	}
+}
+
+/* Nothing has come, or the time is over: these are no errors. */
+static void find_nothing(struct our_device *device)
+{
+	struct our_completion completion;
+	struct our_control *about;
+
+	say("our_take_cm_event", our_take_cm_event(client, &about));
+	say("our_take_completion", our_take_completion(client, &completion));
+	say("our_device_take_completion", our_device_take_completion(device, &about, &completion));
+	client->wait_until_ns = 1;
+	say("our_await_completion", our_await_completion(client, &completion));
+	client->wait_until_ns = UINT64_MAX;
+	say("our_await_disconnect", our_await_disconnect(client, 1));
+}
+
+/* The last that a client does: there is no time for an attempt, and then a stop is requested. */
+static void give_up(void)
+{
+	struct our_reconnect how = {
+		.server = (struct sockaddr *)&address,
+		.first_ms = UINT32_MAX,
+		.most_ms = UINT32_MAX,
+		.limit_s = 1,
+	};
+	struct rlimit before, none;
+	struct our_poll_group *group;
+
+	say("our_reconnect", our_reconnect(client, &how, ECONNABORTED));
+	our_stop_request(config.stop);
+	say("our_reconnect", our_reconnect(client, &how, ECONNABORTED));
+	our_close(client);
+	getrlimit(RLIMIT_NOFILE, &before);
+	none = before;
+	none.rlim_cur = 0;
+	setrlimit(RLIMIT_NOFILE, &none);
+	say("our_create_poll_group", our_create_poll_group(&config, &group));
+	setrlimit(RLIMIT_NOFILE, &before);
+}
+
+/* The test has one of them fail. */
+static int call_each(void)
+{
+	struct our_device *device, *part;
+	struct our_poll_group *group;
+	struct ibv_mr *mr;
+	uint8_t depth;
+	int i, due_ms;
+
+	config.ack_timeout = 14;
+	config.keepalive_s = 1;
+	must(our_create_poll_group(&config, &group), "our_create_poll_group");
+	our_close_poll_group(group);
+	must(our_create_device(&config, listener->verbs, &device), "our_create_device");
+	must(our_device_create_cq(device, MOST), "our_device_create_cq");
+	must(our_device_create_srq(device, MOST, SIZE), "our_device_create_srq");
+	must(our_join_device(&config, device, &part), "our_join_device");
+	connect_both(device);
+	must(our_read_depth(client, &depth), "our_read_depth");
+	must(our_take_async_events(client), "our_take_async_events");
+	must(our_open_buffer(client, 0, IBV_ACCESS_REMOTE_READ, &mr), "our_setup_mr");
+	must(our_device_take_async_events(device), "our_device_take_async_events");
+	our_unsetup_mr(&config, mr);
+	find_nothing(device);
+	echo(device);
+	for (i = 0; i < 20; i++) { /* longer than a keepalive may take on iWARP */
+		usleep(1500000);
+		must(our_look_after(client, &due_ms), "our_look_after");
+	}
+	give_up();
+	our_close_device(part);
+	our_close_device(device); /* closes the agent, too */
+	return 0;
+}
+
 static const struct {
 	const char *name;
 	int (*run)(void);
 } questions[] = {
+	{ "each", call_each },
+	{ "moderate", moderate },
 	{ "most-private", tell_most },
 	{ "sends", post_sends },
 	{ "receives", post_receives },
@@ -1141,6 +1299,7 @@ static const struct {
 	{ "many", make_many },
 	{ "be-killed", be_killed },
 	{ "close-all", close_all },
+	{ "reconnect-often", reconnect_often },
 	{ "reconnect-shared", reconnect_shared },
 	{ "reconnect-by-loop", reconnect_by_loop },
 };
@@ -1149,7 +1308,14 @@ static const struct {
 static bool is_client_only(int (*run)(void))
 {
 	return run == be_killed || run == close_all || run == read_from_silent ||
-	       run == reconnect_shared || run == reconnect_by_loop || run == connect_in_loop;
+	       run == reconnect_shared || run == reconnect_by_loop || run == connect_in_loop ||
+	       run == reconnect_often;
+}
+
+static void on_signal(int signal_number)
+{
+	(void)signal_number;
+	our_stop_request(config.stop);
 }
 
 int main(int argc, char **argv)
@@ -1158,6 +1324,8 @@ int main(int argc, char **argv)
 	size_t i;
 
 	signal(SIGPIPE, SIG_IGN); /* soft-iWARP raises it */
+	must(our_create_stop(&config.stop), "our_create_stop");
+	signal(SIGTERM, on_signal);
 	address.sin_port = htons(12321);
 	inet_pton(AF_INET, argc > 2 ? argv[2] : "192.0.2.1", &address.sin_addr);
 	for (i = 0; argc > 1 && i < sizeof(questions) / sizeof(questions[0]); i++) {
@@ -1168,5 +1336,6 @@ int main(int argc, char **argv)
 		ret = questions[i].run();
 		our_close(listener);
 	}
+	our_destroy_stop(config.stop);
 	return ret;
 }

@@ -72,6 +72,7 @@ def judge(pair: tuple[str, ...], run: Run, side: int, statuses: set[int]) -> Non
     """Judges a run, whatever has happened to this side, which may have one of these statuses."""
     assert run.exit not in OF_ITS_OWN and run.statuses[side] in statuses and {*run.statuses} <= {0, 1} | UNCAUGHT, run.why()
     assert WORDS.search(run.err) or 1 not in run.statuses, f"nobody says why\n{run.why()}"
+    assert run.left == "nothing" or QUIET.search(run.fault), run.why()
     assert "Unknown error" not in run.err and "(null)" not in run.err, run.why()
     server = {0, 1} | UNCAUGHT if pair[0] in ENDS_WITH_IT else {0}  # this server ends with its client
     assert not side or run.statuses[0] in server and not any(run.statuses[2:]), f"the others suffer\n{run.why()}"

@@ -55,6 +55,7 @@ def judge(run: Run, side: int) -> None:
     call = run.fault.split()[0]
     named = any(name in run.err for name in (call, *BEHIND.get(call, ())))
     assert named or not run.statuses[side], f"{call} is not named\n{run.why()}"
+    assert run.left == "nothing" or SAID_AGAIN.search(call), run.why()
 
 
 def fail_each(stage: Stage, transport: list[str], side: int, often: int, server: str = "", client: str = "") -> None:

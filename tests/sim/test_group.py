@@ -99,8 +99,17 @@ def test_a_host_that_falls_silent(device: str) -> None:
 
 
 @each_device
+def test_a_flush(device: str) -> None:
+    """The client waits for the CM to say why, longer on iWARP, and says once that there is no cause."""
+    run, least_ms = ask("flush", device), 5000 if device == "iwarp" else 1000
+    assert [events(run, who)[-1] for who in ("client", "agent")] == [ABORT, RESET] and run.err.count("a work request was flushed") == 1, run.out
+    assert least_ms <= run.ms < least_ms + 500, run.why()
+
+
+@each_device
 def test_a_device_that_is_removed(device: str) -> None:
     run = ask("lose-device", device, "--fail", "0:ibv_post_send:1:REMOVAL")
+    assert run.err.count("nobody can connect any more") == events(run, "listener").count(GONE), run.why()
     assert {events(run, who)[-1] for who in ("client", "agent", "listener")} <= {GONE, "end, Input/output error"}, run.out
 
 

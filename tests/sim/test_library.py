@@ -3,8 +3,12 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import re
+
 import pytest
-from sim.simulation import ADDRESS, simulate
+from sim.simulation import ADDRESS, TOP, simulate
 
 # The first device grants more than it is asked for, but in CQs no more; the second is soft-iWARP.
 DEVICES = ["roce,rounds_wr=1,max_qp=20", "iwarp,max_qp=20", "adapter,max_qp=20"]
@@ -44,6 +48,76 @@ def test_what_the_library_does(question: str, device: str) -> None:
     run = simulate([["build/tests/sim/library", question]], "--device", device, *fault)
     said = run.out.splitlines()
     assert (sorted(said) if question in UNORDERED else said) == SAID[question] and not run.exit and run.left == "nothing", run.why()
+
+
+# For each function, or the first of a block, each error that our_control.h promises, and what brings it about in the question "each": a
+# call that fails, or several; nothing: it always comes. A row in brackets is a test of tests/unit, or another question.
+PROMISED = """
+our_create_stop ENOMEM=calloc:1 EMFILE=eventfd:1:EMFILE ENFILE=eventfd:2:ENFILE
+our_create_control_struct ENOMEM=calloc:2
+our_create_id ENODEV=rdma_create_event_channel:1 EMFILE=rdma_create_event_channel:1:EMFILE
+our_client_bind ENODEV=rdma_resolve_addr:1:ENODEV EADDRNOTAVAIL=rdma_resolve_addr:1 EHOSTUNREACH=rdma_resolve_route:1
+    ETIMEDOUT=rdma_resolve_route:1:ROUTE_ERROR=ETIMEDOUT,rdma_resolve_route:2:ROUTE_ERROR=ETIMEDOUT,rdma_resolve_route:3:ROUTE_ERROR=ETIMEDOUT
+    ENETUNREACH=rdma_resolve_route:1:ENETUNREACH ENOSYS=rdma_set_option:1:ENOSYS EINTR=rdma_resolve_addr:1:EINTR
+our_start_bind EINVAL=(what_a_function_refuses)
+our_listener_bind EADDRINUSE=rdma_listen:1:EADDRINUSE ENODEV=rdma_bind_addr:1:ENODEV EADDRNOTAVAIL=rdma_bind_addr:1:EADDRNOTAVAIL,socket:1
+our_get_request EINTR=pthread_create:1:SIGTERM ENODEV=(get-after-removal) ENOMEM=calloc:14
+our_migrate_id ENOMEM=rdma_migrate_id:1 EMFILE=rdma_create_event_channel:3:EMFILE
+our_use_device EINVAL=(what_a_function_refuses)
+our_setup_qp ENOMEM=ibv_alloc_pd:2 EINVAL=(queues_that_no_cq_has_room_for) EOPNOTSUPP=moderate/ ECONNABORTED=rdma_create_qp:2:EINVAL,rdma_create_qp:3:EINVAL
+our_setup_buffers ENOMEM=ibv_reg_mr:2 EINVAL=(all_buffers_are_not_opened_by_one_key)
+our_client_connect ECONNREFUSED=rdma_connect:1:REJECTED=8 EACCES=rdma_connect:1:REJECTED EMSGSIZE=(most-private) ETIMEDOUT=rdma_connect:1:UNREACHABLE=ETIMEDOUT
+    EHOSTUNREACH=rdma_connect:1:UNREACHABLE=EHOSTUNREACH EINTR=rdma_connect:1:SIGTERM
+our_agent_connect ECONNABORTED=rdma_accept:1:EINVAL ECONNREFUSED=rdma_accept:1:REJECTED ECONNRESET=rdma_accept:1:ECONNRESET EMSGSIZE=(most-private)
+    ETIMEDOUT=rdma_accept:1:UNREACHABLE=ETIMEDOUT EINTR=ibv_modify_qp:1:SIGTERM
+our_post_send ECONNRESET=ibv_post_send:1:ENOTCONN ENOMEM=(sends)
+our_read_depth EINVAL=ibv_query_qp:1:EINVAL
+our_post EINVAL=(wrong-list)
+our_await_completion EINTR=ibv_post_send:1:SIGTERM ECONNRESET=ibv_post_send:2:WR_FLUSH_ERR ETIMEDOUT EHOSTUNREACH=iwarp/ibv_post_send:2:SILENCE
+    ENODEV=rdma_get_cm_event:8:DEVICE_REMOVAL ECONNABORTED=ibv_post_send:2:RETRY_EXC_ERR EIO=ibv_post_send:2:LOC_PROT_ERR EPIPE=(a_transfer_that_fails_is_named)
+our_report_end ECONNABORTED=ibv_post_send:2:WR_FLUSH_ERR
+our_take_completion EAGAIN
+our_await_disconnect EINTR=ibv_req_notify_cq:1:SIGTERM ETIMEDOUT
+our_take_cm_event EAGAIN ENODEV=(lose-device)
+our_look_after ECONNABORTED=ibv_post_send:3:RETRY_EXC_ERR EHOSTUNREACH=iwarp/ibv_post_send:3:SILENCE EIO=ibv_post_send:3:DEVICE_FATAL ECONNRESET=ibv_post_send:3:WR_FLUSH_ERR
+our_take_async_events EIO=ibv_query_qp:1:DEVICE_FATAL EPIPE=ibv_query_qp:1:QP_FATAL ECONNABORTED=ibv_query_qp:1:QP_REQ_ERR
+our_reconnect EINVAL=(reconnect-shared) EIO=(reconnect-shared) EHOSTDOWN EINTR
+our_create_device EINVAL=(what_a_function_refuses) ENOMEM=ibv_alloc_pd:1
+our_join_device ENOMEM=calloc:8
+our_device_create_cq ENOMEM=ibv_create_cq:1 EINVAL=(own-queue) EMFILE=ibv_create_comp_channel:1
+our_device_create_srq EINVAL=(own-queue)
+our_setup_mr ENOMEM=ibv_reg_mr:4 EFAULT=ibv_reg_mr:4:EFAULT EINVAL=ibv_reg_mr:4:EINVAL
+our_device_take_completion EAGAIN
+our_device_take_async_events EIO=ibv_reg_mr:4:DEVICE_FATAL
+our_create_poll_group ENOMEM=calloc:3 EMFILE
+our_join_poll_group EINVAL=(poll-busily) ENOMEM=(a_group_that_cannot_be_joined) ENOSPC=(a_group_that_cannot_be_joined)
+our_fd EAGAIN=(live)
+"""
+ROWS = [(words[0], *row.partition("=")[::2]) for words in map(str.split, PROMISED.replace("\n    ", " ").strip().splitlines()) for row in words[1:]]
+UNTOLD = {"our_create_stop", "EINTR", "our_post_send ECONNRESET", "our_look_after ECONNRESET"}
+
+
+def test_each_error_that_the_header_promises_has_a_row() -> None:
+    header, found = (TOP / "common/our_control.h").read_text(), set[tuple[str, str]]()
+    for name, block in re.findall(r"^/\*\n \* (our_\w+)(.*?)\*/", header, re.MULTILINE | re.DOTALL):
+        errors = re.search(r"ERRORS: (.*?)(?=\n \* (?:OWNER|THREADS|SEE)|$)", block, re.DOTALL)
+        found |= {(name, error) for error in re.findall(r"\bE[A-Z]{2,}\b", errors[1] if errors else "")}
+    assert found == {row[:2] for row in ROWS} and len(found) > 80
+    tests = "".join(path.read_text() for path in [*(TOP / "tests/unit").glob("*.c"), *(TOP / "tests/sim").glob("*.c")])
+    assert all(how[1:-1] in tests for _, _, how in ROWS if how.startswith("("))
+
+
+@pytest.mark.parametrize("function, error, how", [row for row in ROWS if not row[2].startswith("(")])
+def test_a_function_returns_the_error_that_it_promises(function: str, error: str, how: str) -> None:
+    """It tells the error once, unless it is none."""
+    *where, calls = how.split("/")
+    faults = [f"--fail=0:{fault}" for fault in calls.split(",") if fault]
+    iwarp, question = ["--iwarp"] * ("iwarp" in where), "moderate" if "moderate" in where else "each"
+    run = simulate([["build/tests/sim/library", question]], *iwarp, *faults)
+    assert f"{function}: {os.strerror(getattr(errno, error))}" in run.out.splitlines(), run.why()
+    assert faults or where or not run.statuses[0] and run.left == "nothing" and run.ms < 32000, run.why()  # 1 s and 30 s are waited for
+    told = [re.sub(r":\d+", "", line) for line in re.findall("^library: .*", run.err, re.MULTILINE)]
+    assert len({*told}) == (not UNTOLD & {function, error, f"{function} {error}"}) or not faults, run.why()
 
 
 @pytest.mark.parametrize("device", ["roce", "iwarp", "adapter"])
@@ -128,6 +202,13 @@ def test_a_cq_that_its_program_resizes() -> None:
     """Completions wait meanwhile that the library has polled to find its own. Soft-iWARP cannot resize a CQ."""
     run = simulate([["build/tests/sim/library", "resize-cq"]])
     assert not run.out and not run.exit and run.left == "nothing", run.why()
+
+
+@pytest.mark.parametrize("device", ["roce", "adapter", "iwarp"])
+def test_the_three_hundredth_connection_is_as_the_first(device: str) -> None:
+    """No completion, no place in a queue and no descriptor is left of the one before it; nor is memory deregistered that is posted."""
+    run = simulate([[*SRQ_SERVER, "12321", "400", "64"], ["build/tests/sim/library", "reconnect-often"]], "--strict", "--device", device)
+    assert "descriptors: 0 more\n" in run.out and not re.search(r"^\d+: ", run.out, re.MULTILINE) and not run.statuses[1] and run.left == "nothing", run.why()
 
 
 AGAIN = ["again: Success", "the other: Success", "answered", f"elsewhere: {WRONG}"]

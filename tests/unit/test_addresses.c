@@ -51,6 +51,7 @@ UNIT_TEST(no_address_means_any)
 		any6 = (const void *)found->ai_addr;
 		ck_assert(IN6_IS_ADDR_UNSPECIFIED(&any6->sin6_addr));
 		ck_assert_uint_eq(ntohs(any6->sin6_port), 12321);
+		ck_assert(our_is_any_address(found->ai_addr));
 	} else {
 		ck_assert_uint_eq(
 			((const struct sockaddr_in *)(const void *)found->ai_addr)->sin_addr.s_addr,
@@ -78,9 +79,11 @@ UNIT_TEST(an_address_that_is_none_is_not_local)
 
 static const struct {
 	const char *address;
-	bool is_local;
+	bool is_local, is_any;
 } places[] = {
-	{ "127.0.0.1", true }, { "192.0.2.1", false }, /* no machine has such an address */
+	{ "127.0.0.1", true, false },   { "192.0.2.1", false, false }, /* no machine has the last */
+	{ "0.0.0.0", true, true },      { "0.0.0.1", false, false },
+	{ "2001:db8::", false, false }, { "::ffff:0.0.0.0", false, false },
 };
 
 UNIT_TESTS(an_address_of_this_machine_is_local, UNIT_LENGTH(places))
@@ -88,7 +91,9 @@ UNIT_TESTS(an_address_of_this_machine_is_local, UNIT_LENGTH(places))
 	struct addrinfo *found;
 
 	ck_assert_int_eq(our_look_up_addresses(places[_i].address, "12321", &found), 0);
-	ck_assert(our_is_local_address(found->ai_addr) == places[_i].is_local);
+	if (found->ai_family == AF_INET) /* for IPv6 see below */
+		ck_assert(our_is_local_address(found->ai_addr) == places[_i].is_local);
+	ck_assert(our_is_any_address(found->ai_addr) == places[_i].is_any);
 	our_free_addresses(found);
 }
 

@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -20,6 +21,7 @@
 
 static int told; /* the last error that was reported; 0: none */
 static unsigned int looks, idles;
+static const struct ibv_wc *found_at_end; /* comes as the end is looked for */
 
 static void report(void *context, const struct our_error *error)
 {
@@ -30,6 +32,9 @@ static void report(void *context, const struct our_error *error)
 static int ended(struct our_control *control)
 {
 	looks++;
+	unit_found = found_at_end;
+	unit_n_found = !!found_at_end;
+	found_at_end = NULL;
 	return control->ended;
 }
 
@@ -187,7 +192,151 @@ UNIT_TEST(a_program_that_polls_looks_at_the_cm_by_time)
 	ck_assert_uint_eq(looks, 2);
 }
 
+static struct ibv_cq own_cq, send_cq;
+static struct ibv_srq srq;
+
+/* _i: bit 0, with an SRQ; bit 1, with a CQ of the program's for its sends. */
+UNIT_TESTS(what_a_qp_is_asked_for, 4)
+{
+	struct ibv_qp_init_attr attr;
+
+	start(OUR_CLIENT);
+	control->max_send_wr = 7;
+	control->max_recv_wr = 9;
+	control->n_sge = 3;
+	control->inline_wanted = 48;
+	control->cq = &own_cq;
+	control->srq = _i & 1 ? &srq : NULL;
+	control->send_cq = _i & 2 ? &send_cq : NULL;
+	our_setup_qp_params(control, &attr);
+	ck_assert(attr.qp_context == control && attr.qp_type == IBV_QPT_RC && !attr.sq_sig_all);
+	ck_assert_ptr_eq(attr.recv_cq, &own_cq);
+	ck_assert_ptr_eq(attr.send_cq, _i & 2 ? &send_cq : &own_cq);
+	ck_assert_ptr_eq(attr.srq, control->srq);
+	ck_assert_uint_eq(attr.cap.max_send_wr, 7);
+	ck_assert_uint_eq(attr.cap.max_recv_wr, _i & 1 ? 0 : 9);
+	ck_assert_uint_eq(attr.cap.max_send_sge, 3);
+	ck_assert_uint_eq(attr.cap.max_recv_sge, _i & 1 ? 0 : 3);
+	ck_assert_uint_eq(attr.cap.max_inline_data, 48);
+}
+
+/* A completion that has come by then is handed out before the end. */
+UNIT_TEST(a_program_that_polls_looks_once_more_when_its_wait_ends)
+{
+	const struct ibv_wc wc = { .wr_id = 3 };
+	struct ibv_cq cq = { .context = unit_verbs() };
+
+	start(OUR_CLIENT);
+	control->cq = &cq;
+	control->ended = ECONNRESET;
+	found_at_end = &wc;
+	ck_assert_int_eq(our_busy_polling.await(control), 0);
+	one.batch.next = one.batch.polled;
+	one.look_ns = 0;
+	ck_assert_int_eq(our_busy_polling.await(control), ECONNRESET);
+}
+
 /* ---- What is refused ---- */
+
+UNIT_TEST(what_a_function_refuses)
+{
+	struct our_device other = { .verbs = NULL }, *device = &other;
+
+	start(OUR_CLIENT);
+	ck_assert_int_eq(our_start_bind(control, NULL), EINVAL); /* no way to wait of a loop */
+	ck_assert_int_eq(told, EINVAL);
+	told = 0;
+	ck_assert_int_eq(our_use_device(control, &other), EINVAL);
+	ck_assert_int_eq(told, EINVAL);
+	ck_assert_ptr_null(control->device);
+	told = 0;
+	ck_assert_int_eq(our_create_device(&config, NULL, &device), EINVAL);
+	ck_assert_int_eq(told, EINVAL);
+	ck_assert_ptr_null(device);
+}
+
+static void not_now(struct our_control *undone)
+{
+	(void)undone;
+	ck_abort_msg("nothing was done");
+}
+
+/* As our_control.h says of each function that undoes a step. */
+UNIT_TEST(nothing_is_undone_that_was_not_done)
+{
+	static const struct our_cm_ops cm = { .stop_watching = not_now,
+					      .destroy = not_now,
+					      .destroy_qp = not_now };
+	static const struct our_config config_of_it = { .waiting.cm = &cm };
+	struct our_control *fresh;
+
+	ck_assert_int_eq(our_create_control_struct(&config_of_it, OUR_CLIENT, &fresh), 0);
+	our_disconnect(fresh);
+	our_unsetup_buffers(fresh);
+	our_unsetup_qp(fresh);
+	our_stop_listening(fresh);
+	our_destroy_id(fresh);
+	our_agent_reject(fresh, EIO);
+	our_close(fresh);
+	our_agent_reject(NULL, EIO);
+	our_close(NULL);
+	our_close_device(NULL);
+	our_close_poll_group(NULL);
+	our_destroy_stop(NULL);
+}
+
+static int full; /* the error of epoll_ctl(2); 0: it succeeds */
+
+/* Takes the place of the C library's in this program. */
+int epoll_ctl(int group, int operation, int fd, struct epoll_event *event)
+{
+	(void)group, (void)operation, (void)fd, (void)event;
+	errno = full;
+	return full ? -1 : 0;
+}
+
+static int nothing(const struct our_control *waiting, struct our_cm_event *event)
+{
+	(void)waiting, (void)event;
+	return EAGAIN;
+}
+
+static int no_completion(struct our_control *waiting)
+{
+	(void)waiting;
+	return EAGAIN;
+}
+
+static int stdin_fd(const struct our_control *waiting)
+{
+	(void)waiting;
+	return STDIN_FILENO;
+}
+
+static const int no_place[] = { ENOMEM, ENOSPC };
+
+UNIT_TESTS(a_group_that_cannot_be_joined, UNIT_LENGTH(no_place))
+{
+	static const struct our_cm_ops cm = { .take = nothing, .fd = stdin_fd };
+	static const struct our_completion_ops completions = { .take = no_completion,
+							       .fd = stdin_fd };
+	static const struct our_config loops = { .waiting = { &cm, &completions },
+						 .report = report };
+	struct our_poll_group *group;
+
+	start(OUR_CLIENT);
+	control->config = &loops;
+	ck_assert_int_eq(our_create_poll_group(&loops, &group), 0);
+	full = no_place[_i];
+	ck_assert_int_eq(our_join_poll_group(control, group), no_place[_i]);
+	ck_assert_int_eq(told, no_place[_i]);
+	ck_assert_ptr_null(one.member.group);
+	full = 0;
+	ck_assert_int_eq(our_join_poll_group(control, group), 0);
+	ck_assert_ptr_eq(one.member.group, group);
+	our_leave_poll_group(control);
+	our_close_poll_group(group);
+}
 
 UNIT_TEST(queues_that_no_cq_has_room_for)
 {
@@ -325,6 +474,7 @@ static bool readable(int fd)
 
 UNIT_TEST(a_stop_that_was_cleared_can_be_requested_again)
 {
+	struct pollfd fds[2];
 	struct our_stop *stop;
 	int i;
 
@@ -341,7 +491,11 @@ UNIT_TEST(a_stop_that_was_cleared_can_be_requested_again)
 		ck_assert(!readable(our_stop_fd(stop)) && !readable(our_leave_fd(stop)));
 		ck_assert(!our_leave_requested(stop));
 	}
+	fds[0].fd = our_stop_fd(stop);
+	fds[1].fd = our_leave_fd(stop);
 	our_destroy_stop(stop);
+	ck_assert_int_eq(poll(fds, 2, 0), 2);
+	ck_assert(fds[0].revents == POLLNVAL && fds[1].revents == POLLNVAL);
 }
 
 /* A handler that is about to write waits here until its request is cleared; NULL: it does not wait. */

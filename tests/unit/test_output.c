@@ -94,6 +94,22 @@ UNIT_TEST(what_nobody_reads_is_dropped_and_counted)
 	assert_holds(read_all(err[0]), wanted);
 }
 
+/* Nobody reads stderr. _i: 0, nothing else waits, and nothing is lost; 1: a result waits, too. */
+UNIT_TESTS(a_result_that_waits_is_lost_though_nobody_reads_why, 2)
+{
+	int i;
+
+	start();
+	for (i = 0; i < 2 * PIPE_SIZE / 32; i++) {
+		fprintf(stderr, "%s", LINE);
+		if (_i)
+			printf("%s", LINE);
+		fflush(stdout);
+		turn();
+	}
+	ck_assert_int_eq(our_end_output(our_now_ns()), _i ? EAGAIN : 0);
+}
+
 UNIT_TEST(a_reader_that_has_gone_is_an_error)
 {
 	start();

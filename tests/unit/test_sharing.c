@@ -123,22 +123,22 @@ UNIT_TEST(completions_of_others_are_handed_out_later_and_in_order)
 /* Clients leave again and again while another one is busy. */
 UNIT_TEST(the_backlog_keeps_its_order_however_often_it_is_filled)
 {
-	struct ibv_wc found[OUR_POLL_BATCH];
+	struct ibv_wc found[OUR_POLL_BATCH + 5];
 	struct our_completion completion;
 	struct our_control *control;
 	uint32_t i, n = 0;
 
 	start(true);
-	shared.backlog_size = OUR_POLL_BATCH + 1;
+	shared.backlog_size = OUR_POLL_BATCH + 6;
 	other.head.accepted = true;
-	while (n < 4 * OUR_POLL_BATCH) {
-		for (i = 0; i < OUR_POLL_BATCH; i++)
+	while (n < 4 * UNIT_LENGTH(found)) {
+		for (i = 0; i < UNIT_LENGTH(found); i++)
 			found[i] = receive_of(GOES_ON, (n + i) % RECEIVES, IBV_WC_SUCCESS);
 		unit_found = found;
-		unit_n_found = OUR_POLL_BATCH;
+		unit_n_found = UNIT_LENGTH(found);
 		our_give_back_receives(&ending.head);
 		shared.cqs[0].armed = false;
-		for (i = 0; i < OUR_POLL_BATCH; i++, n++) {
+		for (i = 0; i < UNIT_LENGTH(found); i++, n++) {
 			ck_assert_int_eq(our_device_take_completion(device, &control, &completion),
 					 0);
 			ck_assert_uint_eq(our_buffer_index(completion.wr_id), n % RECEIVES);
