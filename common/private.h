@@ -121,10 +121,10 @@ void our_join_async(struct our_async *async);
 void our_leave_async(struct our_async *async);
 
 /*
- * Has librdmacm close `device` if it was removed, unless a connection or a shared device still uses it. Called
- * when a shared device is gone, or an id whose work is not complete, however it ended: if both ends of a
- * connection are on the device, one of them may learn no more than that the other has left. Does not read
- * `device`, which may be freed. Any thread.
+ * Has librdmacm close `device` if it was removed, unless a connection or a shared device still uses it.
+ * Called when a shared device is gone, or an id whose work is not complete, however it ended: if both
+ * ends of a connection are on the device, one of them may learn no more than that the other has left.
+ * Does not read `device`, which may be freed. Any thread.
  */
 void our_let_go_of(const struct ibv_device *device);
 
