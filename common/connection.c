@@ -144,17 +144,25 @@ void our_stop_listening(struct our_control *listener)
 		destroy_id(listener, &listener->cm_id);
 }
 
+/* Returns true unless the id ends as it was meant to, so that its device may have been removed. */
+static bool may_be_removed(const struct our_control *control)
+{
+	bool meant = control->complete || control->role == OUR_LISTENER;
+
+	return control->cm_id && control->cm_id->verbs && (!meant || control->ended == ENODEV);
+}
+
 void our_destroy_id(struct our_control *control)
 {
 	const struct ibv_device *device = NULL;
 
 	our_leave_poll_group(control);
 	our_await_call(control); /* another thread may set the id's device until then */
-	if (control->cm_id && control->cm_id->verbs)
+	if (may_be_removed(control))
 		device = control->cm_id->verbs->device;
 	our_stop_listening(control);
 	our_destroy_event_channel(control);
-	if (device && (!control->complete || control->ended == ENODEV))
+	if (device)
 		our_let_go_of(device);
 }
 

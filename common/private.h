@@ -122,7 +122,7 @@ void our_leave_async(struct our_async *async);
 
 /*
  * Has librdmacm close `device` if it was removed, unless a connection or a shared device still uses it.
- * Called when a shared device is gone, or an id whose work is not complete, however it ended: if both
+ * Called when a shared device is gone, or the id of a connection whose work is not complete: if both
  * ends of a connection are on the device, one of them may learn no more than that the other has left.
  * Does not read `device`, which may be freed. Any thread.
  */
