@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "verbs-sim/calls/call.h"
@@ -99,6 +100,15 @@ EXPORTED long sysconf(int name)
 	if (sim_me && (name == _SC_NPROCESSORS_ONLN || name == _SC_NPROCESSORS_CONF))
 		return sim_world->cpus ? (long)sim_world->cpus : PROCESSORS;
 	return REAL(sysconf)(name);
+}
+
+EXPORTED int getrlimit(__rlimit_resource_t resource, struct rlimit *rlimits)
+{
+	int ret = REAL(getrlimit)(resource, rlimits);
+
+	if (sim_me && !ret && resource == RLIMIT_MEMLOCK)
+		rlimits->rlim_cur = sim_memory_limit();
+	return ret;
 }
 
 /* ---- Random numbers ---- */

@@ -228,6 +228,7 @@ struct sim_covered {
 struct sim_world {
 	/* Settings and findings of this run. */
 	uint64_t seed;
+	uint64_t memory_limit; /* see sim_memory_limit */
 	bool trace, strict;
 	bool steps; /* a list of steps says what its programs do: runner/steps.c */
 	pid_t runner_pid;
@@ -322,6 +323,13 @@ int sim_map_world(int fd, void (*do_task)(struct sim_task *task));
 
 /* Does as syscall(2), for the simulation's own calls: no function of the program stands in between. */
 long sim_system(long number, ...);
+
+/*
+ * Returns how many bytes this program may lock (RLIMIT_MEMLOCK). The limit with which verbs-sim itself
+ * was started does not count, so that a run is the same for each user: only one that the program, or a
+ * shell before it, has set. Nor does it count whether the user is root.
+ */
+uint64_t sim_memory_limit(void);
 
 /*
  * Returns memory of the world, all zero, for anyone to use until sim_free. If there is not

@@ -3,9 +3,6 @@
  * Decisions of a device: how much it grants a program, and which requests it refuses. See device.h.
  */
 #include <errno.h>
-#include <linux/capability.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
 
 #include "verbs-sim/core/schedule.h"
 #include "verbs-sim/device/device.h"
@@ -22,25 +19,18 @@ static uint32_t round_up(uint32_t asked)
 
 /* ---- MRs ---- */
 
-/* Returns true if the program may lock `length` more bytes of memory: see RLIMIT_MEMLOCK. */
+/* Returns true if the program may lock `length` more bytes of memory: see sim_memory_limit. */
 static bool may_lock(size_t length)
 {
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
 	struct sim_object *object;
-	struct rlimit limit;
 	uint64_t locked = length;
 
-	if (getrlimit(RLIMIT_MEMLOCK, &limit) || limit.rlim_cur == RLIM_INFINITY)
-		return true;
-	if (!sim_system(SYS_capget, &header, data) && data[0].effective & 1u << CAP_IPC_LOCK)
-		return true;
 	SIM_EACH(object, SIM_MR)
 	{
 		if (object->program == sim_me->program)
 			locked += ((struct sim_mr *)object)->region.length;
 	}
-	return locked <= limit.rlim_cur;
+	return locked <= sim_memory_limit();
 }
 
 /* The access flags of Linux 6.1 without IBV_ACCESS_ON_DEMAND, which the drivers do not have. */

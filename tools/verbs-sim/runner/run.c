@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -31,9 +32,13 @@ static void share_cpus(const struct sim_options *options)
 
 static void set_up_world(const struct sim_options *options, uint64_t seed)
 {
+	struct rlimit limit = { 0 };
+
 	sim_world->seed = seed;
 	sim_world->random = seed * 0x9e3779b97f4a7c15ull + 0x2545f4914f6cdd1dull;
 	sim_create_devices(options->devices, options->n_devices);
+	getrlimit(RLIMIT_MEMLOCK, &limit);
+	sim_world->memory_limit = limit.rlim_cur;
 	sim_world->trace = options->trace;
 	sim_world->strict = options->strict;
 	memcpy(sim_world->allowed, options->allowed, sizeof(sim_world->allowed));
