@@ -5,8 +5,6 @@
  */
 #include <errno.h>
 #include <stdarg.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
 
 #include "verbs-sim/core/world.h"
 
@@ -65,12 +63,4 @@ long sim_system(long number, ...)
 		return result;
 	errno = (int)-result;
 	return -1;
-}
-
-uint64_t sim_memory_limit(void)
-{
-	struct rlimit limit = { .rlim_cur = RLIM_INFINITY };
-
-	sim_system(SYS_prlimit64, 0L, (long)RLIMIT_MEMLOCK, NULL, &limit);
-	return limit.rlim_cur == sim_world->memory_limit ? RLIM_INFINITY : limit.rlim_cur;
 }

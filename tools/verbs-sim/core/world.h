@@ -325,13 +325,6 @@ int sim_map_world(int fd, void (*do_task)(struct sim_task *task));
 long sim_system(long number, ...);
 
 /*
- * Returns how many bytes this program may lock (RLIMIT_MEMLOCK). The limit with which verbs-sim itself
- * was started does not count, so that a run is the same for each user: only one that the program, or a
- * shell before it, has set. Nor does it count whether the user is root.
- */
-uint64_t sim_memory_limit(void);
-
-/*
  * Returns memory of the world, all zero, for anyone to use until sim_free. If there is not
  * enough, the run ends: a caller that allocates for a program checks first, and refuses with
  * ENOMEM.

@@ -464,6 +464,13 @@ int sim_judge_srq(const struct sim_device *device, uint32_t *max_wr, uint32_t ma
 int sim_judge_qp(const struct sim_device *device, enum ibv_qp_type type, struct ibv_qp_cap *cap);
 
 /*
+ * Returns how many bytes this program may lock (RLIMIT_MEMLOCK). The limit with which verbs-sim itself
+ * was started does not count, so that a run is the same for each user: only one that the program, or a
+ * shell before it, has set. Nor does it count whether the user is root.
+ */
+uint64_t sim_memory_limit(void);
+
+/*
  * ---- Creating and destroying: objects.c ----
  *
  * A create function always succeeds; its caller has checked the request. A destroy function must

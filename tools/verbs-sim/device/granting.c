@@ -3,6 +3,8 @@
  * Decisions of a device: how much it grants a program, and which requests it refuses. See device.h.
  */
 #include <errno.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 
 #include "verbs-sim/core/schedule.h"
 #include "verbs-sim/device/device.h"
@@ -18,6 +20,14 @@ static uint32_t round_up(uint32_t asked)
 }
 
 /* ---- MRs ---- */
+
+uint64_t sim_memory_limit(void)
+{
+	struct rlimit limit = { .rlim_cur = RLIM_INFINITY };
+
+	sim_system(SYS_prlimit64, 0L, (long)RLIMIT_MEMLOCK, NULL, &limit);
+	return limit.rlim_cur == sim_world->memory_limit ? RLIM_INFINITY : limit.rlim_cur;
+}
 
 /* Returns true if the program may lock `length` more bytes of memory: see sim_memory_limit. */
 static bool may_lock(size_t length)
