@@ -25,7 +25,7 @@ uint64_t sim_memory_limit(void)
 {
 	struct rlimit limit = { .rlim_cur = RLIM_INFINITY };
 
-	sim_system(SYS_prlimit64, 0L, (long)RLIMIT_MEMLOCK, NULL, &limit);
+	sim_system(SYS_prlimit64, 0L, (long)RLIMIT_MEMLOCK, 0L, &limit);
 	return limit.rlim_cur == sim_world->memory_limit ? RLIM_INFINITY : limit.rlim_cur;
 }
 
