@@ -79,7 +79,7 @@ def judge(pair: tuple[str, ...], run: Run, side: int, statuses: set[int]) -> Non
 
 
 # The work of these calls is over, or they belong to another call: a program may ignore their failure.
-QUIET = re.compile("destroy|dealloc|dereg|rdma_ack|rdma_disconnect|ibv_modify_qp|ibv_query")
+QUIET = re.compile("destroy|dealloc|dereg|rdma_ack|rdma_disconnect|ibv_modify_qp|ibv_query|ibv_get_device_list")
 # These calls have names of their own.
 NAMED = {"ibv_post_send": "post", "ibv_wr_complete": "post", "ibv_poll_cq": "poll", "ibv_start_poll": "poll"}
 
