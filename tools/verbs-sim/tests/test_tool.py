@@ -434,7 +434,7 @@ def test_a_step_that_cannot_be_done(wrong: str, right: str, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     "options, words",
     [
-        ("--iwarp --strict --leaks report", "PROGRAMS forget"), ("--device adapter,name=a,address=192.0.2.1 --allow small-cq --allow cq-overrun", "ENDS small-cq 1"),
+        ("--iwarp --strict --leaks report", "PROGRAMS forget"), ("--strict", "ENDS small-cq 1"), ("--device adapter,name=a,address=192.0.2.1 --allow small-cq --allow cq-overrun", "ENDS small-cq 1"),
         ("--patience 3", "sh -c 'PROGRAMS hour; echo \"it'\\''s  there\" >&2'"), ("--seed 7 --strategy pct --servers 2 --expect 0:3 --expect 1:7", "PROGRAMS race ::: sh -c 'exit 7'"),
         ("--fail 0:read:2:SIGTERM --cpus 2 --quantum 100 --workers 3", "PROGRAMS tick"), ("--fail '0:1:PARTITION=1/2s' --choices '/dev/null'", "true ::: echo '' '[a]*' '~' '$HOME' '#' '!x' ';' 'a\\b'"),
         ("--steps 'STEPS'", ""),

@@ -285,6 +285,22 @@ class Layout(Pictures):
         rows = self.drawn(client)["lanes"][0]["requests"]
         self.assertEqual([row["t"][0] + row["d"][0] for row in rows], [FIRST + 9 * STEP] * 3)
 
+    def test_all_are_signaled(self) -> None:
+        """No send of such a queue asks for its completion, and each has one."""
+        client = Side("client", 1, "one", lambda t: t)
+        client.set_up(CLIENT, SERVER)
+        init = {"qp_type": "RC", "send_cq": "cq1", "recv_cq": "cq1", "sq_sig_all": 1}
+        client.call(8 * STEP, 5, "ibv_create_qp", {"pd": "pd1", "qp_init_attr": init}, "qp2", pointer="0x1", qp_num=9)
+        for number in (1, 2):
+            wr = {"wr_id": hex(number), "opcode": "SEND", "flags": "INLINE"}
+            client.call(FIRST + number * STEP, 5, "ibv_post_send", {"qp": "qp2", "wr": [wr]})
+        for number in (1, 2):
+            wc = {"wr_id": hex(number), "status": "SUCCESS", "opcode": "SEND", "qp": "qp2"}
+            client.call(FIRST + (3 + number) * STEP, 5, "ibv_poll_cq", {"cq": "cq1", "num_entries": 1, "wc": [wc]}, 1)
+        data = self.drawn(client)
+        ends = [row["t"][0] + row["d"][0] for row in data["lanes"][0]["requests"]]
+        self.assertEqual((ends, data["notes"]), ([FIRST + 4 * STEP + 5, FIRST + 5 * STEP + 5], []))
+
     def test_extended_queues(self) -> None:
         """A QP that is connected with itself, posted to by ibv_wr_* and polled by ibv_start_poll."""
         only = Side("extended", 1, "one", lambda t: t)
