@@ -23,8 +23,6 @@ static const struct row {
 } rows[] = {
 	{ "right", RIGHT, 64, 104 },
 	{ "a receive of one byte less", RIGHT, 64, 103 },
-	{ "of the MTU", RIGHT, 1024, 2048 },
-	{ "of one byte more", RIGHT, 1025, 2048 },
 	{ "of no byte", RIGHT, 0, 40 },
 	{ "another qkey", OTHER_KEY, 64, 104 },
 	{ "another QP", OTHER_QP_NUMBER, 64, 104 },
