@@ -28,6 +28,8 @@ PROBE = $(BUILD)/tests/probe
 TRIED_verbs-sim = $(addprefix $(SIM_TESTS)/,programs programs-thread programs-address ends adapter bounds refused limits libc order received search broken helped lost claims flap) $(PROBE) $(BUILD)/tests/untrapped.so
 $(filter $(SIM_TESTS)/%,$(TRIED_verbs-sim)): tools/verbs-sim/tests/$$(firstword $$(subst -, ,$$(@F))).c
 $(filter $(SIM_TESTS)/programs%,$(TRIED_verbs-sim)): $(wildcard tools/verbs-sim/tests/programs/*.[ch])
+$(SIM_TESTS)/refused: $(wildcard tools/verbs-sim/tests/refused/*.[ch])
+$(SIM_TESTS)/limits: $(wildcard tools/verbs-sim/tests/limits/*.[ch])
 $(SIM_TESTS)/search: $(wildcard tools/verbs-sim/core/*.[ch])
 $(SIM_TESTS)/claims: tools/verbs-sim/verbs_sim.h
 $(SIM_TESTS)/broken $(SIM_TESTS)/helped: tools/verbs-sim/core/world.h tools/verbs-sim/device/kinds.h
