@@ -32,11 +32,16 @@ static void select_empty(const int ends[2])
 {
 	struct timespec none = { 0 };
 	struct timeval soon = { .tv_usec = 2000 };
+	struct timespec before, after;
 	fd_set set;
 
 	FD_ZERO(&set);
 	FD_SET(ends[0], &set);
+	clock_gettime(CLOCK_MONOTONIC, &before);
 	SHOW(select(ends[0] + 1, &set, NULL, NULL, &soon));
+	clock_gettime(CLOCK_MONOTONIC, &after);
+	SHOW((after.tv_sec - before.tv_sec) * 1000000000 + after.tv_nsec - before.tv_nsec >=
+	     2000000);
 	SHOW(FD_ISSET(ends[0], &set));
 	SHOW(soon.tv_usec);
 	FD_SET(ends[1], &set);
