@@ -99,6 +99,15 @@ def test_a_host_that_falls_silent(device: str) -> None:
 
 
 @each_device
+@pytest.mark.parametrize("fault, end", [("QP_FATAL", "end, Broken pipe"), ("DEVICE_FATAL", "end, Input/output error")])
+def test_an_asynchronous_event(fault: str, end: str, device: str) -> None:
+    """It ends both ends at once, which wait for no keepalive. On iWARP one of them hears of the other's disconnect first."""
+    run = ask("break-off", device, "--fail", f"0:ibv_post_send:1:{fault}")
+    ends = {events(run, who)[-1] for who in ("client", "agent")}
+    assert ends == ({end, RESET} if device == "iwarp" else {end}) and run.ms < 1, run.why()
+
+
+@each_device
 def test_a_flush(device: str) -> None:
     """The client waits for the CM to say why, longer on iWARP, and says once that there is no cause."""
     run, least_ms = ask("flush", device), 5000 if device == "iwarp" else 1000
