@@ -781,26 +781,49 @@ static int reject_without_channel(void)
 
 /* ---- Shared receive queues ---- */
 
-/* A part makes a queue of its own, and is told when it is low. */
-static int have_own_queue(void)
+/* The queue of `owner` is to say when it is low, and two messages to an agent of `part` make it so. */
+static void lower(struct our_device *owner, struct our_device *part)
 {
 	struct ibv_srq_attr limit = { .srq_limit = LIMIT };
-	struct our_device *whole, *part;
 	int i;
 
-	must(our_create_device(&config, listener->verbs, &whole), "our_create_device");
-	must(our_join_device(&config, whole, &part), "our_join_device");
-	must(our_device_create_srq(part, MOST, SIZE), "our_device_create_srq");
-	must(ibv_modify_srq(part->srq, &limit, IBV_SRQ_LIMIT), "ibv_modify_srq");
+	must(ibv_modify_srq(owner->srq, &limit, IBV_SRQ_LIMIT), "ibv_modify_srq");
 	connect_both(part);
 	printf("low: %d\n", our_device_srq_was_low(part));
 	for (i = 0; i < 2; i++)
 		must(our_post_send(client, 0, SIZE), "our_post_send");
 	take(agent, 2);
-	must(our_device_take_async_events(part), "our_device_take_async_events");
-	printf("low: %d, of the whole: %d\n", our_device_srq_was_low(part),
-	       our_device_srq_was_low(whole));
+	must(our_device_take_async_events(owner), "our_device_take_async_events");
+	printf("low: %d, of the whole: ", our_device_srq_was_low(part));
+}
+
+/* A part makes a queue of its own, and is told when it is low. */
+static int have_own_queue(void)
+{
+	struct our_device *whole, *part;
+
+	must(our_create_device(&config, listener->verbs, &whole), "our_create_device");
+	must(our_join_device(&config, whole, &part), "our_join_device");
+	must(our_device_create_srq(part, MOST, SIZE), "our_device_create_srq");
+	lower(part, part);
+	printf("%d\n", our_device_srq_was_low(whole));
 	printf("another queue: %s\n", strerror(our_device_create_srq(part, MOST, SIZE)));
+	close_both();
+	our_close_device(part);
+	our_close_device(whole);
+	return 0;
+}
+
+/* A part has the queue of the whole: it is told that this is low, and then the whole is not. */
+static int have_queue_of_whole(void)
+{
+	struct our_device *whole, *part;
+
+	must(our_create_device(&config, listener->verbs, &whole), "our_create_device");
+	must(our_device_create_srq(whole, MOST, SIZE), "our_device_create_srq");
+	must(our_join_device(&config, whole, &part), "our_join_device");
+	lower(whole, part);
+	printf("%d\n", our_device_srq_was_low(whole));
 	close_both();
 	our_close_device(part);
 	our_close_device(whole);
@@ -1294,6 +1317,7 @@ static const struct {
 	{ "reject-without-channel", reject_without_channel },
 	{ "own-receives", have_own_receives },
 	{ "own-queue", have_own_queue },
+	{ "queue-of-whole", have_queue_of_whole },
 	{ "own-receive", post_own_receive },
 	{ "left-to-device", leave_to_device },
 	{ "many", make_many },

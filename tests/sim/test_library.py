@@ -31,6 +31,7 @@ SAID = {
     "reject-without-channel": ["client: refused"],
     "own-receives": [],
     "own-queue": ["low: 0", "low: 1, of the whole: 0", f"another queue: {WRONG}"],
+    "queue-of-whole": ["low: 0", "low: 1, of the whole: 0"],
     "own-receive": [],
     "left-to-device": [],
     "many": [f"some QPs, then: {FULL}"],
