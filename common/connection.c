@@ -154,16 +154,19 @@ static bool may_be_removed(const struct our_control *control)
 
 void our_destroy_id(struct our_control *control)
 {
+	const struct ibv_context *verbs = NULL;
 	const struct ibv_device *device = NULL;
 
 	our_leave_poll_group(control);
 	our_await_call(control); /* another thread may set the id's device until then */
-	if (may_be_removed(control))
-		device = control->cm_id->verbs->device;
+	if (may_be_removed(control)) {
+		verbs = control->cm_id->verbs;
+		device = verbs->device;
+	}
 	our_stop_listening(control);
 	our_destroy_event_channel(control);
 	if (device)
-		our_let_go_of(device);
+		our_let_go_of(verbs, device);
 }
 
 /* ---- What both sides tell each other ---- */

@@ -122,12 +122,12 @@ void our_leave_async(struct our_async *async)
 	pthread_mutex_unlock(&lock);
 }
 
-static bool is_used(const struct ibv_device *device)
+static bool is_used(const struct ibv_context *verbs)
 {
 	const struct our_async *user;
 
 	pthread_mutex_lock(&lock);
-	for (user = joined; user && user->verbs->device != device; user = user->next)
+	for (user = joined; user && user->verbs != verbs; user = user->next)
 		;
 	pthread_mutex_unlock(&lock);
 	return user != NULL;
@@ -153,11 +153,11 @@ static bool is_removed(const struct ibv_device *device)
  * name can be added. rdma_get_devices compares; as it also opens all that are left, and keeps them
  * open, it is called only if a device was removed.
  */
-void our_let_go_of(const struct ibv_device *device)
+void our_let_go_of(const struct ibv_context *verbs, const struct ibv_device *device)
 {
 	struct ibv_context **devices;
 
-	if (is_used(device) || !is_removed(device))
+	if (is_used(verbs) || !is_removed(device))
 		return;
 	devices = rdma_get_devices(NULL);
 	if (devices)

@@ -121,12 +121,12 @@ void our_join_async(struct our_async *async);
 void our_leave_async(struct our_async *async);
 
 /*
- * Has librdmacm close `device` if it was removed, unless a connection or a shared device still uses it.
- * Called when a shared device is gone, or the id of a connection whose work is not complete: if both
- * ends of a connection are on the device, one of them may learn no more than that the other has left.
- * Does not read `device`, which may be freed. Any thread.
+ * Has librdmacm close `verbs` if its `device` was removed, unless a connection or a shared device still
+ * uses it. Called when a shared device is gone, or the id of a connection whose work is not complete:
+ * if both ends of a connection are on the device, one of them may learn no more than that the other
+ * has left. Reads neither, as they may be freed. Any thread.
  */
-void our_let_go_of(const struct ibv_device *device);
+void our_let_go_of(const struct ibv_context *verbs, const struct ibv_device *device);
 
 /*
  * Reads the asynchronous events that the device has, without waiting. Acks each event, notes what

@@ -749,7 +749,8 @@ void our_for_all_of_device(struct our_device *device, void (*call)(struct our_co
 void our_free_device(struct our_device *device)
 {
 	const struct our_shared_device *shared = our_shared(device);
-	const struct ibv_device *unused = device->verbs->device;
+	const struct ibv_context *verbs = device->verbs;
+	const struct ibv_device *unused = verbs->device;
 	int ret;
 
 	if (shared->leave_group)
@@ -766,5 +767,5 @@ void our_free_device(struct our_device *device)
 	if (ret)
 		our_tell_error(device->config, "ibv_dealloc_pd", ret, NULL);
 	free(our_shared(device));
-	our_let_go_of(unused);
+	our_let_go_of(verbs, unused);
 }
