@@ -101,12 +101,6 @@ static bool trap_counter(void)
 {
 	struct sigaction action = { .sa_flags = SA_SIGINFO | SA_NODEFER };
 
-	/*
-	 * A sanitizer reads the clock while it blocks all signals, as that of gcc 14 does when a thread
-	 * ends: then the kernel ends the program.
-	 */
-	if (dlsym(RTLD_DEFAULT, "__asan_init") || dlsym(RTLD_DEFAULT, "__tsan_init"))
-		return false;
 	action.sa_sigaction = on_sigsegv;
 	if (set_handler(&action, &before) || prctl(PR_SET_TSC, PR_TSC_SIGSEGV))
 		return false;
@@ -149,6 +143,15 @@ void sim_show_tsc(bool shown)
 #endif
 
 /*
+ * A sanitizer reads the clock while it blocks all signals, as that of gcc 14 does when a thread ends: if
+ * the counter trapped then, the kernel would end the program. So its program has the real counter.
+ */
+static bool has_sanitizer(void)
+{
+	return dlsym(RTLD_DEFAULT, "__asan_init") || dlsym(RTLD_DEFAULT, "__tsan_init");
+}
+
+/*
  * On x86-64 these bytes may be a part of other instructions: 700 times in 74 MB of Debian's
  * programs. So this suffices for a warning, but not to replace the instruction.
  */
@@ -171,5 +174,5 @@ void sim_simulate_tsc(void)
 	if (done || !sim_me)
 		return;
 	done = true;
-	sim_me->program->real_counter = !trap_counter() && may_read_counter();
+	sim_me->program->real_counter = !has_sanitizer() && !trap_counter() && may_read_counter();
 }
