@@ -71,19 +71,38 @@ bool sim_fails_of_program(const char *name, int way, const void *caller)
 
 /* ---- Held memory, for steps: all that was allocated since the program has joined the run ---- */
 
+/*
+ * What was asked for, by address: malloc_usable_size(3) depends on how the C library has split its
+ * heap, and so on the lengths of paths. An address keeps its place; blocks without one do not count.
+ */
+static struct block {
+	uintptr_t address;
+	size_t asked; /* and one, while it is allocated */
+} known[1 << 18];
+
+#define KNOWN (sizeof(known) / sizeof(*known))
+
 static int64_t blocks, bytes;
 static bool counting; /* AddressSanitizer must have begun, too */
 
-static int64_t size_of(void *memory)
+static struct block *block_at(uintptr_t address)
 {
-	counting |= sim_me != NULL;
-	return counting && memory ? (int64_t)malloc_usable_size(memory) : 0;
+	size_t i;
+
+	for (i = 0; i < 64; i++) {
+		struct block *block = &known[(address / 16 + i) % KNOWN];
+		uintptr_t there = 0;
+
+		if (__atomic_compare_exchange_n(&block->address, &there, address, false,
+						__ATOMIC_RELAXED, __ATOMIC_RELAXED) ||
+		    there == address)
+			return block;
+	}
+	return NULL;
 }
 
 static void count_block(int64_t more, int64_t more_bytes)
 {
-	if (!counting)
-		return;
 	more = __atomic_add_fetch(&blocks, more, __ATOMIC_RELAXED);
 	more_bytes = __atomic_add_fetch(&bytes, more_bytes, __ATOMIC_RELAXED);
 	if (sim_me) {
@@ -92,46 +111,64 @@ static void count_block(int64_t more, int64_t more_bytes)
 	}
 }
 
-static void *counted(void *memory)
+static void *counted(void *memory, size_t size)
 {
-	int64_t size = size_of(memory);
+	struct block *block;
 
-	if (memory)
-		count_block(1, size);
+	counting |= sim_me != NULL;
+	block = counting && memory ? block_at((uintptr_t)memory) : NULL;
+	if (block) {
+		block->asked = size + 1;
+		count_block(1, (int64_t)size);
+	}
 	return memory;
+}
+
+/* Returns the size that the block counted with, or -1 if it did not count. */
+static int64_t uncount(void *memory)
+{
+	struct block *block = counting && memory ? block_at((uintptr_t)memory) : NULL;
+	int64_t size = block ? (int64_t)block->asked - 1 : -1;
+
+	if (size >= 0) {
+		block->asked = 0;
+		count_block(-1, -size);
+	}
+	return size;
 }
 
 EXPORTED void *malloc(size_t size)
 {
-	return FAILS("malloc") ? NULL : counted(REAL(malloc)(size));
+	return FAILS("malloc") ? NULL : counted(REAL(malloc)(size), size);
 }
 
 EXPORTED void *calloc(size_t n, size_t size)
 {
-	return FAILS("calloc") ? NULL : counted(REAL(calloc)(n, size));
+	return FAILS("calloc") ? NULL : counted(REAL(calloc)(n, size), n * size);
 }
 
 EXPORTED void *realloc(void *memory, size_t size)
 {
-	int64_t before = size_of(memory);
+	int64_t before;
 	void *moved;
 
 	if (FAILS("realloc"))
 		return NULL;
+	before = uncount(memory);
 	moved = REAL(realloc)(memory, size);
-	if (memory && (moved || !size))
-		count_block(-1, -before);
-	return counted(moved);
+	if (!moved && size && before >= 0)
+		counted(memory, (size_t)before);
+	return counted(moved, size);
 }
 
 EXPORTED void *memalign(size_t alignment, size_t size)
 {
-	return counted(REAL(memalign)(alignment, size));
+	return counted(REAL(memalign)(alignment, size), size);
 }
 
 EXPORTED void *aligned_alloc(size_t alignment, size_t size)
 {
-	return FAILS("aligned_alloc") ? NULL : counted(REAL(aligned_alloc)(alignment, size));
+	return FAILS("aligned_alloc") ? NULL : counted(REAL(aligned_alloc)(alignment, size), size);
 }
 
 EXPORTED int posix_memalign(void **memory, size_t alignment, size_t size)
@@ -139,7 +176,7 @@ EXPORTED int posix_memalign(void **memory, size_t alignment, size_t size)
 	int ret = FAILS("posix_memalign") ? ENOMEM : REAL(posix_memalign)(memory, alignment, size);
 
 	if (!ret)
-		counted(*memory);
+		counted(*memory, size);
 	return ret;
 }
 
@@ -159,12 +196,10 @@ static void really_free(void *memory)
 
 EXPORTED void free(void *memory)
 {
-	int64_t size = size_of(memory);
-
 	if (memory && is_of_program(__builtin_return_address(0)))
-		sim_check_end(sim_me->program, (uintptr_t)memory, (uint64_t)size, "freed");
-	if (memory)
-		count_block(-1, -size);
+		sim_check_end(sim_me->program, (uintptr_t)memory, malloc_usable_size(memory),
+			      "freed");
+	uncount(memory);
 	really_free(memory);
 }
 
