@@ -32,13 +32,12 @@ def test_nothing_is_kept_of_a_client(crowd: Crowd, transport: list[str]) -> None
 
 @pytest.mark.parametrize("transport", TRANSPORTS.values(), ids=TRANSPORTS)
 def test_nothing_is_kept_of_a_connection(transport: list[str], tmp_path: Path) -> None:
-    """Sixty connections use one control of the client, each after the one before it broke. By the twentieth
-    the heap has settled: before, a block may have up to 16 bytes more than the next time, if the C library could not split it."""
+    """Sixty connections use one control of the client, each after the one before it broke."""
     stage, breaks = "beyond/ping-reconnect-2", 60
     faults = [f"--fail=1:ibv_post_send:{5 * number}:WR_FLUSH_ERR" for number in range(1, breaks + 1)]
     lines = [f"start {stage}/server -n 0 -a {ADDRESS} --journal {tmp_path}", f"start {stage}/client -a {ADDRESS} -w 900 -D 1000"]
-    lines += [f"until 1 err {number} goes on with message" for number in (20, breaks - 1)]
+    lines += [f"until 1 err {number} goes on with message" for number in (FIRST, breaks - 1)]
     *_, first, last, _ = answers([*lines, "end"], *transport, *faults)
     for side in (0, 1):
         one, other = ({key: state["programs"][side][key] for key in HOLDS} for state in (first, last))
-        assert one == other, f"from 20 to {breaks} connections program {side} grows"
+        assert one == other, f"from {FIRST} to {breaks} connections program {side} grows"
