@@ -87,8 +87,10 @@ def test_it_answers_as_the_driver_does(question: str, transport: str) -> None:
     variable, options = LINKS[transport]
     probe = ["build/tests/probe", os.environ[variable], question]
     said = answers(*probe)
-    simulated = [answers("tools/verbs-sim/verbs-sim", *options, "--seed", seed, "--", *probe) for seed in SEEDS]
     seldom, usually = SELDOM.get((question, transport), ("", ""))
-    assert said in simulated or sorted(usually if line == seldom else line for line in said) in simulated, "\n".join(
-        difflib.unified_diff(simulated[0], said, "verbs-sim, seed 1", "driver", lineterm="")
-    )
+    due, simulated = (said, sorted(usually if line == seldom else line for line in said)), []
+    for seed in SEEDS:
+        simulated.append(answers("tools/verbs-sim/verbs-sim", *options, "--seed", seed, "--", *probe))
+        if simulated[-1] in due:
+            return
+    pytest.fail("\n".join(difflib.unified_diff(simulated[0], said, "verbs-sim, seed 1", "driver", lineterm="")))
