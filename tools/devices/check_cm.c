@@ -108,16 +108,20 @@ enum check_verdict check_mtu(struct check *check)
 
 enum check_verdict check_firewall(struct check *check)
 {
-	bool iwarp = check->device &&
-		     !strcmp(devices_transport(check->device, check->device_port), "iWARP");
+	const char *transport;
 
 	if (!check->device)
 		return check_say(check, CHECK_SKIPPED, "there is no device to send with");
-	if (iwarp)
+	transport = devices_transport(check->device, check->device_port);
+	if (!strcmp(transport, "iWARP"))
 		return check_say(check, CHECK_UNKNOWN,
 				 "iWARP is TCP: port %s has to be open on the server (`nft list "
 				 "ruleset`), and on the way",
 				 check->port);
+	if (!strcmp(transport, "InfiniBand"))
+		return check_say(check, CHECK_SKIPPED,
+				 "no firewall sees what goes over InfiniBand; partitions (P_Keys) "
+				 "separate its hosts");
 	return check_say(
 		check, CHECK_UNKNOWN,
 		"RoCE v2 is UDP to port 4791: it has to be open on both machines (`nft list "

@@ -169,9 +169,11 @@ int main(int argc, char **argv)
 
 	our_set_program_name("devices");
 	ret = read_command(&command, argc, argv);
-	if (ret)
-		return ret == ECANCELED ? OUR_EXIT_DONE : OUR_EXIT_USAGE;
-	if (command.action == EXPLAIN)
+	if (ret == ECANCELED)
+		ret = 0;
+	else if (ret)
+		return OUR_EXIT_USAGE;
+	else if (command.action == EXPLAIN)
 		ret = explain(&command);
 	else
 		ret = command.action == CHECK ? devices_check(command.address, command.port)

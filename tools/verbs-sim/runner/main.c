@@ -2,13 +2,29 @@
 /*
  * verbs-sim: one run for each seed, or with --sweep many. See runner.h.
  */
+#include <fcntl.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include "verbs-sim/runner/runner.h"
 
 static void on_signal(int number)
 {
 	(void)number; /* this signal only ends a wait */
+}
+
+/*
+ * A standard stream that whoever runs it has closed must not become a file of the simulation. The
+ * programs find it as before: what they do with it fails with EBADF.
+ */
+static void occupy_standard_streams(void)
+{
+	int fd;
+
+	for (fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		if (fcntl(fd, F_GETFD) < 0)
+			open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+	}
 }
 
 int main(int argc, char **argv)
@@ -18,8 +34,10 @@ int main(int argc, char **argv)
 	static struct sim_result result;
 	sigset_t news;
 	uint64_t seed;
-	int ret = sim_read_options(argc, argv, &options);
+	int ret;
 
+	occupy_standard_streams();
+	ret = sim_read_options(argc, argv, &options);
 	if (ret)
 		return ret < 0 ? 0 : ret;
 	sigemptyset(&news);
