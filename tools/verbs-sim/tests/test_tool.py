@@ -474,6 +474,15 @@ def test_the_library_alone() -> None:
     assert done.returncode == 127 and 'start the program by "verbs-sim -- PROGRAM"' in done.stderr, done.stderr
 
 
+@pytest.mark.parametrize("number, flow", [(0, "<"), (1, ">"), (2, ">")])
+def test_a_standard_stream_that_is_closed(number: int, flow: str) -> None:
+    """It does not become a file of the simulation, and what programs do with it fails."""
+    use = "read word" if flow == "<" else f"echo word >&{number}"
+    shell = f"exec tools/verbs-sim/verbs-sim -- sh -c '{use}; exit $((40 + $?))' {number}{flow}&-"
+    done = subprocess.run(["sh", "-c", shell], cwd=TOP, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode in (41, 42) and ("status 4" in done.stderr) == (number != 2), done.stderr
+
+
 def test_a_program_that_does_not_exist() -> None:
     assert simulate([["./no-such-program"]]).exit == 127
 
