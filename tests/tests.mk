@@ -45,7 +45,7 @@ transcribed: all tracer-build pairs-build verbs-sim $(addprefix $(SIM_TESTS)/,pr
 approve: transcribed ## write into tests/sim/transcripts what the programs print now; read it as a user would
 	@/usr/bin/python3 tests/sim/test_transcripts.py
 $(foreach one,$(AGAINST),$(eval $(one): $(wildcard $(one:$(BUILD)/%=%)/*.[ch])))
-$(TESTS_BUILD)/sim/library $(TESTS_BUILD)/sim/group: $(TESTS_BUILD)/%: tests/%.c
+$(TESTS_BUILD)/sim/group: $(TESTS_BUILD)/%: tests/%.c
 $(TESTS_BUILD)/parts $(TESTS_BUILD)/patient $(TESTS_BUILD)/sim/library $(TESTS_BUILD)/sim/group: $(LIBRARY)
 $(AGAINST): ALONE += -Icommon
 $(AGAINST): WARNINGS += -Werror

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Promises of our_control.h about posts and shared receive queues: library.c has both ends of a connection, and prints the library's results."""
+"""Promises of our_control.h about posts and shared receive queues: library/ has both ends of a connection, and prints the library's results."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_each_error_that_the_header_promises_has_a_row() -> None:
         errors = re.search(r"ERRORS: (.*?)(?=\n \* (?:OWNER|THREADS|SEE)|$)", block, re.DOTALL)
         found |= {(name, error) for error in re.findall(r"\bE[A-Z]{2,}\b", errors[1] if errors else "")}
     assert found == {row[:2] for row in ROWS} and len(found) > 80
-    tests = "".join(path.read_text() for path in [*(TOP / "tests/unit").glob("*.c"), *(TOP / "tests/sim").glob("*.c")])
+    tests = "".join(path.read_text() for path in [*(TOP / "tests/unit").glob("*.c"), *(TOP / "tests/sim").glob("**/*.c")])
     assert all(how[1:-1] in tests for _, _, how in ROWS if how.startswith("("))
 
 
