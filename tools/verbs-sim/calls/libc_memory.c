@@ -72,12 +72,13 @@ bool sim_fails_of_program(const char *name, int way, const void *caller)
 /* ---- Held memory, for steps: all that was allocated since the program has joined the run ---- */
 
 /*
- * What was asked for, by address: malloc_usable_size(3) depends on how the C library has split its
- * heap, and so on the lengths of paths. An address keeps its place; blocks without one do not count.
+ * The sizes that were asked for, by address: malloc_usable_size(3) depends on how the C library has
+ * split its heap, and so on the lengths of paths. An address keeps its place; a block without one
+ * does not count.
  */
 static struct block {
 	uintptr_t address;
-	size_t asked; /* and one, while it is allocated */
+	size_t asked; /* the size + 1; 0: not allocated now */
 } known[1 << 18];
 
 #define KNOWN (sizeof(known) / sizeof(*known))
