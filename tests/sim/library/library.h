@@ -18,7 +18,7 @@
 extern struct our_config config;
 extern struct sockaddr_in address;
 extern struct our_control *listener, *client, *agent;
-extern uint32_t size, most; /* of a buffer, and how many of them */
+extern uint32_t size, most; /* bytes of a buffer; buffers of a side */
 extern bool stays;          /* the agent, on its listener's channel */
 
 /* library.c */
