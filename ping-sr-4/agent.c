@@ -81,8 +81,7 @@ int our_drain_agent(struct our_agent *agent)
 
 static bool has_gone(const struct our_control *control, int ret)
 {
-	return ret == ECONNRESET || ret == ECONNABORTED ||
-	       (ret == EPIPE && our_client_may_have_left(control));
+	return ret == ECONNRESET || (ret == EPIPE && our_client_may_have_left(control));
 }
 
 bool our_end_agent(struct our_agent *agent, int ret)
