@@ -287,6 +287,21 @@ def test_a_value_that_has_changed_is_not_shown(transport: list[str]) -> None:
     assert run.statuses == [0, 1] and "the value is not the one that was put" in run.err and run.fault, run.why()
 
 
+@pytest.mark.parametrize("transport", TRANSPORTS.values(), ids=TRANSPORTS)
+@pytest.mark.parametrize("small, large", [(True, True), (True, False), (False, True), (False, False)])
+def test_what_a_store_counts(transport: list[str], small: bool, large: bool, tmp_path: Path) -> None:
+    """Values are put, put again, and deleted or not. Each takes 256 bytes more, and 8 for its checksum."""
+    (tmp_path / "small").write_bytes(bytes(100))
+    (tmp_path / "large").write_bytes(bytes(100_000))
+    deeds = [deed for _ in range(2) for deed in (f"put small <{tmp_path}/small", f"put large <{tmp_path}/large")]
+    deeds += ["get small >/dev/null", *["delete small"] * (not small), *["delete large"] * (not large)]
+    clients = [shell(f"store_client {ADDRESS} {deed}") for deed in deeds]
+    later = [["build/tests/sim/programs", "later", str(second), *client] for second, client in enumerate([*clients, ["build/tests/sim/library", "read-counters"]])]
+    run = simulate([STORE, *later], *transport)
+    held = (100 + 8 + 256) * small + (100_000 + 8 + 256) * large
+    assert not run.exit and run.out.splitlines()[0] == f"1 clients, {small + large} values, {held} bytes, {len(deeds)} requests", run.why()
+
+
 def test_a_store_has_room_for_so_much(tmp_path: Path) -> None:
     """63 values of 1 MiB each, with what else they take, for whatever clients."""
     (tmp_path / "value").write_bytes(bytes(1 << 20))

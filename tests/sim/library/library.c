@@ -144,6 +144,7 @@ static const struct {
 	{ "wrong-key", read_by_wrong_key },
 	{ "keys", keep_keys },
 	{ "no-receive", meet_no_receive },
+	{ "read-counters", read_counters },
 	{ "read-from-silent", read_from_silent },
 	{ "connect-in-loop", connect_in_loop },
 	{ "by-verbs", post_by_verbs },
@@ -173,7 +174,7 @@ static bool is_client_only(int (*run)(void))
 {
 	return run == be_killed || run == close_all || run == read_from_silent ||
 	       run == reconnect_shared || run == reconnect_by_loop || run == connect_in_loop ||
-	       run == reconnect_often;
+	       run == reconnect_often || run == read_counters;
 }
 
 static void on_signal(int signal_number)

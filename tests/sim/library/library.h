@@ -47,6 +47,7 @@ int keep_keys(void);
 /* waiting.c */
 int meet_no_receive(void);
 int connect_in_loop(void);
+int read_counters(void);
 int read_from_silent(void);
 
 /* own_verbs.c */

@@ -3,6 +3,7 @@
  * library: sends that do not complete, and who ends the wait for them.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -113,20 +114,40 @@ int connect_in_loop(void)
 	return 0;
 }
 
-/* READs from store_server, whose host is silent from then on. */
-int read_from_silent(void)
+/* Connects to store_server, and READs its counters. */
+static void ask_store(void)
 {
-	struct our_completion completion;
 	uint32_t where[4];
 
-	config.stall_s = 4;
-	config.timeout_s = 60;
 	connect_client(NULL);
 	memcpy(where, client->cm_event.private_data, sizeof(where));
 	begin();
 	must(our_post_read(client, 0, SIZE, (uint64_t)ntohl(where[0]) << 32 | ntohl(where[1]),
 			   ntohl(where[2])),
 	     "our_post_read");
+}
+
+int read_counters(void)
+{
+	uint64_t counters[4]; /* in the order of both hosts, as they are one */
+
+	ask_store();
+	take(client, 1);
+	memcpy(counters, client->memory.buffers[0].data, sizeof(counters));
+	printf("%" PRIu64 " clients, %" PRIu64 " values, %" PRIu64 " bytes, %" PRIu64 " requests\n",
+	       counters[0], counters[1], counters[2], counters[3]);
+	our_close(client);
+	return 0;
+}
+
+/* The store's host is silent from the READ on. */
+int read_from_silent(void)
+{
+	struct our_completion completion;
+
+	config.stall_s = 4;
+	config.timeout_s = 60;
+	ask_store();
 	say_end(our_await_completion(client, &completion));
 	our_close(client);
 	return 0;
