@@ -23,6 +23,5 @@ const struct our_stage our_stage = {
 	.server_program = &our_ping_watch_server_program,
 	.options = { our_keepalive_options },
 	.server_options = { our_client_limits_options, our_max_clients_options },
-	.sleeps = true,
 	.one_sided = 1,
 };
