@@ -18,12 +18,11 @@ SLOWLY = "--rate 10 -c 1000000"
 # A publisher changes its record, and pubsub-rdma-2's sends it, too; one file a side must know the number of messages.
 OPTIONS = {"pubsub-rdma-1": "--rate 1", "pubsub-rdma-2": "--rate 10 -T", "ping-ep-0": "-c 1000000"}
 MESSAGE = 65536  # bytes of a message of stream_client
-POLLS_MEMORY = "ping-rdma-3"  # its server polls memory while a client is connected
 
 
 def sleeper(stage: Stage) -> bool:
     """The stage's server sleeps. ping-ep-0's does, in librdmacm; talk-rdma-0 naps for 10 ms at a time."""
-    return (stage.sleeps or stage.name == "ping-ep-0") and not stage.nine and stage.name != POLLS_MEMORY
+    return (stage.sleeps or stage.name == "ping-ep-0") and not stage.nine
 
 
 def posts(program: Process) -> int:

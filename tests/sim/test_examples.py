@@ -8,6 +8,7 @@ Contract: {a} is the server's address. A row's lines come in any order; a word i
 from __future__ import annotations
 
 import re
+import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -361,3 +362,13 @@ def test_the_echo_on_librpma(transport: list[str]) -> None:
     for seed in range(1, 6):
         one, other = (simulate(programs, *transport, "--seed", str(seed)) for _ in "ab")
         assert not one.exit and one.statuses == [0, 0] and one.hash == other.hash, one.why()
+
+
+@pytest.mark.parametrize("count, status", [(1, 0), (3, 0), (4, 1), (1000, 1)])
+def test_the_echo_on_others_says_if_the_server_has_left(count: int, status: int, tmp_path: Path) -> None:
+    """The library is made up: it answers three messages."""
+    sources = [f"{TOP}/examples/others/echo.c", f"{TOP}/tests/support/half_echo.c"]
+    subprocess.run(["cc", "-o", tmp_path / "echo", f"-I{TOP}/examples/others", *sources], timeout=60, check=True)
+    done = subprocess.run([tmp_path / "echo", "client", "-", "-", str(count), "64"], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == status and ("left after 3 answers" in done.stderr) == bool(status), done.stderr
+    assert done.stdout.startswith(f"{count} messages of 64 bytes") != bool(status), done.stdout

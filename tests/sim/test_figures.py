@@ -6,12 +6,13 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
-from sim.simulation import ADDRESS, SIDES, Run, simulate
+from sim.simulation import ADDRESS, SIDES, TOP, Run, simulate
 from sim.timeline import Expected, Result, Timeline
 from live.table import STAGES, Stage
 
@@ -362,3 +363,11 @@ def test_a_run_of_records(stage: Stage) -> None:
     assert -1 <= rest_us <= 90
     agent = result_of(run, "agent")
     assert (agent["count"], agent["warm_up"], agent["complete"]) == (100, 0, True)
+
+
+@pytest.mark.parametrize("stage", [pytest.param(stage, id=stage.name, marks=[pytest.mark.long] * stage.nine) for stage in STAGES if stage.nine or stage in MEASURED])
+def test_a_stage_sleeps_if_it_says_so(stage: Stage) -> None:
+    described = subprocess.run([f"{stage.folder}/client", "--describe"], cwd=TOP, capture_output=True, text=True, timeout=60, check=True)
+    run = run_of(stage, "-c 20", *["--spin 0"] * (stage.name == "ping-sr-5"), trace=False)
+    sleeps = [result_of(run, role)["cq"]["sleeps"] for role in ROLES]
+    assert json.loads(described.stdout)["sleeps"] == any(sleeps), run.why()
