@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from sim.simulation import OF_ITS_OWN, SIDES, TRANSPORTS, Run, calls_of, chosen, each_stage, each_stage_once, nth, pair, simulate
+from sim.simulation import ADDRESS, OF_ITS_OWN, SIDES, TRANSPORTS, Run, calls_of, chosen, each_stage, each_stage_once, nth, pair, simulate
 from live.table import STAGES, Stage
 
 MESSAGES = 2
@@ -203,3 +203,11 @@ def fail_with_two(stage: Stage, transport: list[str]) -> None:
         run = simulate(programs, *transport, "--fail", f"0:{nth(calls, number)}")
         assert run.exit not in OF_ITS_OWN, run.why()
         assert 0 in run.statuses[1:] or run.fault.split()[0] in OF_ALL_CLIENTS, run.why()
+
+
+@pytest.mark.parametrize("name", ["ping-sr-0", "ping-sr-2", "ping-sr-3", "ping-sr-4"])
+def test_each_step_of_a_bind_has_three_attempts(name: str) -> None:
+    """Those for the address do not count for the route."""
+    faults = [f"--fail=1:{call}:{n}:{how}=ETIMEDOUT" for call, how in (("rdma_resolve_addr", "ADDR_ERROR"), ("rdma_resolve_route", "ROUTE_ERROR")) for n in (1, 2)]
+    run = simulate([[f"{name}/server", "-q", "-a", ADDRESS], [f"{name}/client", "-q", "-c", "3", "-a", ADDRESS]], *faults)
+    assert not run.exit and run.fault and not run.missing, run.why()
