@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <stdbool.h>
 #include <time.h>
 
 #include "verbs-sim/tests/limits/limits.h"
@@ -38,6 +39,49 @@ static void mutexes(void)
 	SHOW(pthread_mutex_unlock(&again));
 	SHOW(pthread_mutex_unlock(&again));
 	SHOW(pthread_mutex_unlock(&again));
+}
+
+static struct {
+	pthread_mutex_t mutex;
+	struct timespec until; /* on CLOCK_REALTIME */
+	bool held;
+} shared = { .mutex = PTHREAD_MUTEX_INITIALIZER };
+
+static void *hold(void *unneeded)
+{
+	pthread_mutex_lock(&shared.mutex);
+	shared.held = true;
+	clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &shared.until, NULL);
+	shared.held = false;
+	pthread_mutex_unlock(&shared.mutex);
+	return unneeded;
+}
+
+static struct timespec after_ms(long ms)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_REALTIME, &time);
+	time.tv_nsec += ms * 1000000;
+	time.tv_sec += time.tv_nsec / 1000000000;
+	time.tv_nsec %= 1000000000;
+	return time;
+}
+
+/* When the wait has timed out, another thread has the mutex, unless it is late. */
+static void wait_for_the_mutex(void)
+{
+	pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
+	struct timespec deadline = after_ms(50);
+	pthread_t thread;
+
+	shared.until = after_ms(100);
+	SHOW(pthread_mutex_lock(&shared.mutex));
+	SHOW(pthread_create(&thread, NULL, hold, NULL));
+	SHOW(pthread_cond_timedwait(&cond, &shared.mutex, &deadline));
+	SHOW(shared.held);
+	SHOW(pthread_mutex_unlock(&shared.mutex));
+	SHOW(pthread_join(thread, NULL));
 }
 
 static void rwlocks(void)
@@ -114,6 +158,7 @@ static void threads(void)
 void show_locks(void)
 {
 	mutexes();
+	wait_for_the_mutex();
 	rwlocks();
 	semaphores();
 	barriers();
