@@ -130,6 +130,7 @@ class Harmless(unittest.TestCase):
         told = {o: records(trace("-j", *o, HARMLESS, "forks").stderr) for o in ((), ("-f",))}
         self.assertEqual(len({r["pid"] for r in told[()]}), 1)
         self.assertEqual(len({r["pid"] for r in told[("-f",)]}), 2)
+        self.assertEqual({r["tid"] - r["pid"] for r in told[("-f",)] if "call" in r}, {0}, "each has one thread, whose number is the process's")
         self.assertEqual([r for r in told[("-f",)] if "accusation" in r], [])
         rows = [r for r in records(trace("-j", "-c", "-f", HARMLESS, "forks").stderr) if r.get("summary") == "ibv_get_device_list"]
         self.assertEqual(sorted(r["calls"] for r in rows), [1, 2])
