@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import random
 import unittest
+from unittest import mock
 from xml.etree import ElementTree
 
 from comparing.made_up import WILD, carried, results
@@ -49,6 +50,10 @@ class Statistics(unittest.TestCase):
         self.assertTrue(statistics.settled(results()))
         self.assertFalse(statistics.settled(results(noise=WILD)))
         self.assertFalse(statistics.settled(results(rounds=2)))
+        narrow, wide = statistics.Estimate(1, 0.99, 1.01, 5), statistics.Estimate(1, 0.2, 5, 5)
+        for made_up, settled in (([narrow, narrow], True), ([narrow, wide], False), ([wide, narrow], False)):
+            with mock.patch.object(statistics, "ratios", return_value=dict(enumerate(made_up))):
+                self.assertEqual(statistics.settled(results()), settled)
 
     def test_the_machines_own_is_subtracted(self) -> None:
         made = results()
