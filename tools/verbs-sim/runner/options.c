@@ -3,6 +3,7 @@
  * The command line. See runner.h.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -255,6 +256,20 @@ static int read_programs(char **words, struct sim_options *options)
 }
 
 /*
+ * The loader splits LD_PRELOAD at spaces and colons. A library whose path has one gets the name of an
+ * open descriptor of the runner, which lives as long as the programs.
+ */
+static int name_by_descriptor(char *path, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return refuse("%s: %s", path, strerror(errno));
+	snprintf(path, size, "/proc/%d/fd/%d", getpid(), fd);
+	return 0;
+}
+
+/*
  * Looks for the library beside this program, where both are built, or in PREFIX/lib/verbs-sim if
  * the program is installed in PREFIX/bin.
  */
@@ -274,9 +289,7 @@ static int find_library(struct sim_options *options)
 		snprintf(path, sizeof(path), "%s%s%s", self, places[i], LIBRARY);
 		options->library = path;
 		if (!access(path, R_OK))
-			return strpbrk(path, " :")
-				       ? refuse("the path %s has a space or a colon", path)
-				       : 0;
+			return strpbrk(path, " :") ? name_by_descriptor(path, sizeof(path)) : 0;
 	}
 	return refuse("there is no %s beside %s", LIBRARY, self);
 }
