@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -45,7 +46,8 @@ class Compare(Launched):
     def compare(self, *options: str) -> subprocess.CompletedProcess[str]:
         """Runs a short comparison."""
         chosen = [word for program in PROGRAMS for word in ("--only", program)]
-        launch = ["--server-launch", f"{LAUNCHER} n1", "--client-launch", f"{LAUNCHER} n2"]
+        launcher = shlex.quote(str(LAUNCHER))
+        launch = ["--server-launch", f"{launcher} n1", "--client-launch", f"{launcher} n2"]
         return self.bench("compare", "--only", "round-trip", *chosen, *launch, "--minutes", "0.2", *options)
 
     def results(self) -> dict[str, Any]:

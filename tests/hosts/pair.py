@@ -106,7 +106,7 @@ class Pair:
                 words, cwd=TOP, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT
             )
         self.hosts = [Host(1, self.lab), Host(2, self.lab)]
-        self.both("sysctl -q -w net.ipv6.conf.all.keep_addr_on_down=1", BOOT_S)
+        self.both("echo 1 >/proc/sys/net/ipv6/conf/all/keep_addr_on_down", BOOT_S)
         self.kernel = self.hosts[0].shell("uname -r").strip()
 
     def both(self, text: str, seconds: int = 30) -> None:

@@ -81,6 +81,7 @@ OPTIONAL = {
     "mmdebstrap": "tests/bare names [ci]",
     "cmake": "tests/bare installs it",
     "ninja": "tests/bare installs it",
+    "sudo": "tests/bare installs it",
 }
 WORDS = "apt as file kill less look reboot time write".split()  # these begin a list or a line, but are no commands; reboot is busybox's
 SYSTEM = "/usr/sbin:/usr/bin:/sbin:/bin"

@@ -15,7 +15,7 @@ ip link set roce1 up; ip address add 192.0.2.1$n/24 dev roce1; rdma link add rxe
 """
 SERVER = """for i in 2 12; do ping-sr-3/server -q -n 0 -a 192.0.2.$i & done; rping -s -a 192.0.2.12 -P >/dev/null &
 until [ $(rdma resource show cm_id | grep -c LISTEN) = 3 ]; do sleep 0.1; done
-busybox nc -l -p 1111; busybox nc -l -p 2222; sysctl -q net.ipv4.conf.all.arp_ignore=1; busybox nc -l -p 3333; busybox nc -l -p 4444"""
+busybox nc -l -p 1111; busybox nc -l -p 2222; echo 1 >/proc/sys/net/ipv4/conf/all/arp_ignore; busybox nc -l -p 3333; busybox nc -l -p 4444"""
 CLIENT = """meet() { until busybox nc 192.0.2.2 $1 </dev/null 2>/dev/null; do sleep 0.1; done; }
 try() { ip neigh flush all; timeout $3 ping-sr-3/client -q -c 3 -a $1 >/dev/null; echo "$2: $?"; }
 meet 1111; ping -c 1 -W 5 192.0.2.12 >/dev/null; echo "ping: $?"; ip neigh show 192.0.2.12
