@@ -9,6 +9,7 @@ there.
 from __future__ import annotations
 
 import re
+import shlex
 import subprocess
 from pathlib import Path
 
@@ -25,7 +26,7 @@ def bare(line: str) -> str:
 
 def run(command: str, limit_s: int) -> list[str]:
     """Returns the output of a command, with bin/ in PATH. It has a session of its own, so that its background processes end with it."""
-    words = ["timeout", "-k", "5", str(limit_s), "sh", "-c", f"PATH={TOP}/bin:$PATH; {command}"]
+    words = ["timeout", "-k", "5", str(limit_s), "sh", "-c", f"PATH={shlex.quote(str(TOP))}/bin:$PATH; {command}"]
     done = subprocess.run(words, cwd=TOP, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
     return done.stdout.decode(errors="replace").splitlines()
 
