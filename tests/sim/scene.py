@@ -168,7 +168,7 @@ class Actor(Process):
     @staticmethod
     def environment(env: Mapping[str, str]) -> list[str]:
         """Returns the environment of the program. Another library is preloaded before the simulation's."""
-        more = {name: value + (f":{TOP}/tools/verbs-sim/{LIBRARY}" if name == "LD_PRELOAD" else "") for name, value in env.items()}
+        more = {name: value + (f":tools/verbs-sim/{LIBRARY}" if name == "LD_PRELOAD" else "") for name, value in env.items()}
         return ["env", *(f"{name}={value}" for name, value in more.items())] if more else []
 
     @property

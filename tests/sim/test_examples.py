@@ -232,21 +232,21 @@ def test_the_other_side_hears_that_a_line_was_not_shown(stdout: str, tmp_path: P
 
 def test_a_client_that_does_not_leave(tmp_path: Path) -> None:
     """All that the client has sent is here."""
-    taken, given = tmp_path / "taken", TOP / FILE
+    taken, given = tmp_path / "taken", Path(FILE)
     (tmp_path / "steps").write_text("wait 30 0\nsignal 1 SIGCONT\n")
     stays = ["--fail", "1:rdma_disconnect:1:SIGSTOP", "--steps", str(tmp_path / "steps")]
     run = simulate([shell(f"stream_server {ADDRESS} >{taken}"), shell(f"stream_client {ADDRESS} <{given}")], *stays)
-    assert run.statuses == [0, 0] and taken.read_bytes() == given.read_bytes() and run.ms > 9000, run.why()
+    assert run.statuses == [0, 0] and taken.read_bytes() == (TOP / given).read_bytes() and run.ms > 9000, run.why()
 
 
 @pytest.mark.parametrize("side", [0, 1], ids=SIDES)
 def test_a_long_pause(side: int, tmp_path: Path) -> None:
     """The reader of stdout or the writer of stdin pauses."""
-    taken, given = tmp_path / "taken", TOP / FILE
+    taken, given = tmp_path / "taken", Path(FILE)
     (tmp_path / "steps").write_text(f"wait 100\nsignal {side} SIGCONT\n")
     pauses = ["--fail", f"{side}:{'ibv_post_send' if side else 'ibv_poll_cq'}:1:SIGSTOP", "--steps", str(tmp_path / "steps")]
     run = simulate([shell(f"stream_server {ADDRESS} >{taken}"), shell(f"stream_client {ADDRESS} <{given}")], *pauses)
-    assert run.statuses == [0, 0] and taken.read_bytes() == given.read_bytes() and run.ms > 99_000, run.why()
+    assert run.statuses == [0, 0] and taken.read_bytes() == (TOP / given).read_bytes() and run.ms > 99_000, run.why()
 
 
 STORE = ["build/examples/store_server", ADDRESS]

@@ -306,7 +306,7 @@ def test_who_may_see_real_time(words: str, who: list[str], monkeypatch: pytest.M
     of that instruction may come to be part of another one with any change: Debian's has none."""
     if not shutil.which(words.split()[0]):
         pytest.skip("ibv_devinfo is not there: ibverbs-utils")
-    monkeypatch.setenv("LD_PRELOAD", str(TOP / "build/tests/untrapped.so"))
+    monkeypatch.setenv("LD_PRELOAD", "build/tests/untrapped.so")
     run = simulate([words.split()] * 2)
     assert not run.exit, run.why()
     assert re.findall(r"^verbs-sim: program (\d+) may read the processor's counter", run.err, re.MULTILINE) == who
@@ -469,7 +469,7 @@ def test_each_refusal_of_the_command_line_has_a_row() -> None:
 
 
 def test_the_library_alone() -> None:
-    env = {**os.environ, "LD_PRELOAD": str(TOP / "tools/verbs-sim/libverbs-sim.so")}
+    env = {**os.environ, "LD_PRELOAD": "tools/verbs-sim/libverbs-sim.so"}
     done = subprocess.run([ODD, "tick"], cwd=TOP, env=env, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 127 and 'start the program by "verbs-sim -- PROGRAM"' in done.stderr, done.stderr
 
