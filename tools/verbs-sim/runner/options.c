@@ -15,7 +15,8 @@
 #include "verbs-sim/device/devices.h"
 #include "verbs-sim/runner/runner.h"
 
-#define LIBRARY "libverbs-sim.so"
+#define LIBRARY     "libverbs-sim.so"
+#define PATH_LENGTH 500
 
 #ifndef OUR_VERSION /* install/install.mk adds the commit */
 #define OUR_VERSION "not known"
@@ -270,6 +271,18 @@ static int name_by_descriptor(char *path, size_t size)
 }
 
 /*
+ * The loader copies the path into the heap of each program, and with other addresses a program may do
+ * other things. So that a run is the same in each folder, all paths have one length.
+ */
+static void lengthen(char *path)
+{
+	size_t length = strlen(path), more = length < PATH_LENGTH ? PATH_LENGTH - length : 0;
+
+	memmove(path + more, path, length + 1);
+	memset(path, '/', more);
+}
+
+/*
  * Looks for the library beside this program, where both are built, or in PREFIX/lib/verbs-sim if
  * the program is installed in PREFIX/bin.
  */
@@ -288,8 +301,12 @@ static int find_library(struct sim_options *options)
 	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
 		snprintf(path, sizeof(path), "%s%s%s", self, places[i], LIBRARY);
 		options->library = path;
-		if (!access(path, R_OK))
-			return strpbrk(path, " :") ? name_by_descriptor(path, sizeof(path)) : 0;
+		if (access(path, R_OK))
+			continue;
+		if (strpbrk(path, " :") && name_by_descriptor(path, sizeof(path)))
+			return SIM_EXIT_USAGE;
+		lengthen(path);
+		return 0;
 	}
 	return refuse("there is no %s beside %s", LIBRARY, self);
 }
