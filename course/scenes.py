@@ -13,8 +13,10 @@ place of a call is the innermost line outside of common/ and program/; what thes
 from __future__ import annotations
 
 import argparse
+import atexit
 import json
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -283,6 +285,17 @@ def span(ns: int) -> str:
 # ---- A run, and its rows ----
 
 
+@cache
+def tracer() -> str:
+    """A copy beside its library, whose path has one length for everybody: the loader copies it into the heap, and verbs-trace locks more or
+    less often if objects of the program have other addresses."""
+    there = tempfile.mkdtemp(dir="/tmp")
+    atexit.register(shutil.rmtree, there)
+    for name in (TRACE, "tools/verbs-trace/libverbs-trace.so"):
+        shutil.copy(TOP / name, there)
+    return f"{there}/verbs-trace"
+
+
 def play(scene: Scene, stage: str, seed: int, picture: str = "") -> tuple[Run, list[records.Trace]]:
     """A run of the scene, and what verbs-trace has written of each program; also draws it, if `picture` names a file."""
     where = folder(stage)
@@ -296,7 +309,7 @@ def play(scene: Scene, stage: str, seed: int, picture: str = "") -> tuple[Run, l
             steps = Path(name) / "steps"
             steps.write_text("".join(f"{step}\n" for step in scene.steps))
             options += ["--steps", str(steps)]
-        run = verbs_sim.simulate([[TRACE, TRACED, *line.split()] for line in programs], *options)
+        run = verbs_sim.simulate([[tracer(), TRACED, *line.split()] for line in programs], *options)
         files = [f"{name}/{number}.json" for number in range(len(programs))]
         for file, trace in zip(files, traces_in(run.err), strict=True):
             Path(file).write_text(trace)
@@ -395,7 +408,7 @@ class Told:
 
 def command_of(scene: Scene, run: Run) -> str:
     """The command that repeats the run in bash."""
-    command = run.command.replace(TRACE, "verbs-trace")
+    command = re.sub(r"\S+/verbs-trace\b", "verbs-trace", run.command)
     return re.sub(r"--steps \S+", f"--steps <(printf '{'%s'.join(scene.steps)}')".replace("%s", "\\\\n"), command)
 
 
