@@ -117,7 +117,7 @@ def test_i_names_the_line_of_each_call() -> None:
     command = ["addr2line", "-aie", SINNER, *(place[2] for place in places)]
     found = subprocess.run(command, cwd=TOP, capture_output=True, text=True, timeout=60, check=True).stdout
     for call, lines in zip(made, re.split(r"^0x.*\n", found, flags=re.MULTILINE)[1:], strict=True):
-        file, _, number = next(line for line in lines.split("\n") if "infiniband/verbs.h" not in line).partition(" ")[0].rpartition(":")
+        file, _, number = next(line for line in lines.split("\n") if "infiniband/verbs.h" not in line).partition(" (discriminator")[0].rpartition(":")
         code = "".join((TOP / file).read_text().splitlines(True)[int(number) - 2 : int(number) + 1])  # any line of a call on several lines
         assert call["call"].partition("_iova")[0] in code, f"{call['call']} is not in {lines}"
     assert re.search(rf'ibv_poll_cq\(cq2\) = 0, 1 time <.*> from \["{SINNER}\+0x', told("-i"))
