@@ -3,7 +3,6 @@
  * library: keys that a peer was told.
  */
 #include <stdio.h>
-#include <unistd.h>
 
 #include "library.h"
 

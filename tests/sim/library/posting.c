@@ -2,10 +2,8 @@
 /*
  * library: how much may be posted, and what happens to requests that fail.
  */
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "library.h"
 
