@@ -483,6 +483,20 @@ def test_a_standard_stream_that_is_closed(number: int, flow: str) -> None:
     assert done.returncode in (41, 42) and ("status 4" in done.stderr) == (number != 2), done.stderr
 
 
+def test_a_folder_changes_nothing(tmp_path: Path) -> None:
+    """Whatever its path has in it, the path of the library has the same length for the programs."""
+    said = set()
+    for name in ("a", "with a space", "a:colon", "long" * 20):
+        (tmp_path / name).mkdir()
+        for file in ("verbs-sim", "libverbs-sim.so"):
+            shutil.copy(TOP / "tools/verbs-sim" / file, tmp_path / name)
+        argv = [str(tmp_path / name / "verbs-sim"), "--", "sh", "-c", f"echo ${{#LD_PRELOAD}}; exec {ODD} tick"]
+        done = subprocess.run(argv, cwd=TOP, capture_output=True, text=True, timeout=60, check=False)
+        said.add((done.returncode, done.stdout, done.stderr.partition(": verbs-sim --seed")[0]))
+    ((status, out, err),) = said
+    assert status == 0 and int(out.split()[0]) > 100 and ", hash " in err, said
+
+
 def test_a_program_that_does_not_exist() -> None:
     assert simulate([["./no-such-program"]]).exit == 127
 
