@@ -40,7 +40,7 @@ $(TESTS_BUILD)/unit-tests: $(TEST_OBJECTS) $(call checked,$(UNIT_PARTS)) $(TESTS
 AGAINST = $(addprefix $(TESTS_BUILD)/,peer parts patient sim/library sim/group)
 tracer-build: verbs-trace $(TRIED_verbs-trace)
 # All that tests/sim runs.
-sim-build: transcribed ways $(LOADED) $(TRIED_verbs-sim) sanitized
+sim-build: transcribed ways nine $(LOADED) $(TRIED_verbs-sim) sanitized
 transcribed: all tracer-build pairs-build verbs-sim $(addprefix $(SIM_TESTS)/,programs refused) $(PROBE)
 approve: transcribed ## write into tests/sim/transcripts what the programs print now; read it as a user would
 	@/usr/bin/python3 tests/sim/test_transcripts.py

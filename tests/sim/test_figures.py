@@ -365,7 +365,7 @@ def test_a_run_of_records(stage: Stage) -> None:
     assert (agent["count"], agent["warm_up"], agent["complete"]) == (100, 0, True)
 
 
-@pytest.mark.parametrize("stage", [pytest.param(stage, id=stage.name, marks=[pytest.mark.long] * stage.nine) for stage in STAGES if stage.nine or stage in MEASURED])
+@pytest.mark.parametrize("stage", [stage for stage in STAGES if stage.nine or stage in MEASURED], ids=str)
 def test_a_stage_sleeps_if_it_says_so(stage: Stage) -> None:
     described = subprocess.run([f"{stage.folder}/client", "--describe"], cwd=TOP, capture_output=True, text=True, timeout=60, check=True)
     run = run_of(stage, "-c 20", *["--spin 0"] * (stage.name == "ping-sr-5"), trace=False)
