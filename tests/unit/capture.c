@@ -67,3 +67,17 @@ bool unit_open_terminal(int *user, int *program)
 		*program = open(ptsname(*user), O_RDWR | O_NOCTTY);
 	return *program >= 0;
 }
+
+bool unit_has_terminals(const char *test)
+{
+	int user, program;
+	bool has = unit_open_terminal(&user, &program);
+
+	if (!has)
+		unit_skip(
+			test,
+			"no terminal can be opened (is /dev/pts mounted, and /dev/ptmx its own?)");
+	close(program);
+	close(user);
+	return has;
+}

@@ -32,7 +32,8 @@ static const struct {
 	{ "\xe6\x9dZo\xc3\xab", 6, "\\xe6\\x9dZoë" }, /* a whole one after a cut one */
 };
 
-UNIT_TESTS(a_terminal_gets_what_can_be_printed, UNIT_LENGTH(lines))
+UNIT_TESTS(a_terminal_gets_what_can_be_printed,
+	   unit_has_terminals("a_terminal_gets_what_can_be_printed") * UNIT_LENGTH(lines))
 {
 	char wanted[128], got[128];
 	size_t length = 0;

@@ -294,21 +294,8 @@ UNIT_TEST(a_streams_rate_is_the_one_since_it_was_last_shown)
 	ck_assert_uint_eq(statistics.next_progress_ns, 7 * SECOND);
 }
 
-/* Without a mounted /dev/pts, for example in a bare chroot, there are no pseudo-terminals. */
-static bool has_terminals(void)
-{
-	int user, program;
-	bool has = unit_open_terminal(&user, &program);
-
-	if (!has)
-		unit_skip("a_terminal_gets_progress_unless_quiet",
-			  "no terminal can be opened (is /dev/pts mounted?)");
-	close(program);
-	close(user);
-	return has;
-}
-
-UNIT_TESTS(a_terminal_gets_progress_unless_quiet, has_terminals())
+UNIT_TESTS(a_terminal_gets_progress_unless_quiet,
+	   unit_has_terminals("a_terminal_gets_progress_unless_quiet"))
 {
 	int user, program;
 

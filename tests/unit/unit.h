@@ -51,6 +51,12 @@ const char *captured_stderr(void);
  */
 bool unit_open_terminal(int *user, int *program);
 
+/*
+ * Returns how many times a test that needs a pseudo-terminal can run, 1 or 0. In a bare chroot there is
+ * none: then it names the test with unit_skip.
+ */
+bool unit_has_terminals(const char *test);
+
 /* Replaces the value of RLIMIT_MEMLOCK: getrlimit(2) returns this from now on. */
 void unit_set_lockable(uint64_t bytes);
 
