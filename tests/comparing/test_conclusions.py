@@ -175,6 +175,13 @@ class Limits(unittest.TestCase):
         self.assertEqual(limits.check(results(), limits.parse(text), "RoCE").kind, "passed")
         self.assertEqual(limits.check(made, limits.parse("ping-sr-2@1000.rate < 950"), "RoCE").kind, "passed")
 
+    def test_what_is_called_failed_is_a_failure(self) -> None:
+        for kind in ("passed", "kept", "unsure", "slow", "unknown"):
+            outcome = limits.Outcome(limits.parse("ping-sr-3.p50 > 1"), "RoCE", kind, None)
+            failures = ElementTree.fromstring(limits.junit([outcome])).get("failures")
+            self.assertEqual("FAILED" in limits.describe(outcome), failures == "1", kind)
+            self.assertEqual(failures == "1", kind in limits.BAD)
+
     def test_our_own_targets_are_understood(self) -> None:
         self.assertGreater(len([limits.parse(text) for text in limits.TARGETS]), 10)
 
