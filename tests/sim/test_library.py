@@ -35,6 +35,7 @@ SAID = {
     "own-receive": [],
     "left-to-device": [],
     "many": [f"some QPs, then: {FULL}"],
+    "again": ["entries: as many as before"],
 }
 
 

@@ -147,6 +147,27 @@ def test_k_begins_with_the_first_error() -> None:
     assert "WR_FLUSH_ERR" in server and not simulate([[TRACE, "-k", *SERVER], CLIENT]).err
 
 
+CM_ERRORS = ["rdma_resolve_addr:1:ADDR_ERROR=-19", "rdma_resolve_route:1:ROUTE_ERROR=-22", "rdma_connect:1:CONNECT_ERROR=-5",
+             "rdma_connect:1:UNREACHABLE=-110", "rdma_connect:1:REJECTED=8", "ibv_post_send:3:REMOVAL"]  # fmt: skip
+ENDS = ["CQ_ERR", "QP_FATAL", "QP_REQ_ERR", "QP_ACCESS_ERR", "DEVICE_FATAL"]
+NO_ENDS = ["PORT_ERR", "PORT_ACTIVE", "SQ_DRAINED", "LID_CHANGE", "GID_CHANGE"]
+
+
+@pytest.mark.parametrize("fault", CM_ERRORS)
+def test_k_begins_with_an_event_that_says_why_a_connection_fails(fault: str) -> None:
+    run = simulate([["ping-sr-2/server", "-q", "-a", ADDRESS], [TRACE, "-k", "ping-sr-2/client", "-q", "-a", ADDRESS]], "--fail", f"1:{fault}")
+    name = fault.rpartition(":")[2].partition("=")[0].replace("REMOVAL", "DEVICE_REMOVAL")
+    assert f", {{{name}, " in run.err.splitlines()[0], run.why()
+
+
+@pytest.mark.parametrize("event", [*ENDS, *NO_ENDS])
+def test_k_begins_with_an_asynchronous_event_that_ends_something(event: str) -> None:
+    server = [TRACE, "-k", "build/examples/epoll_server", ADDRESS]
+    run = simulate([server, ["build/examples/echo_client", ADDRESS, "12321", "3"]], "--fail", f"0:ibv_post_send:1:{event}")
+    first = re.search(r"^ +[\d.]+ t\d (.*)", run.err, re.MULTILINE)
+    assert (first is not None and f"{{event_type {event}, " in first[1]) == (event in ENDS), run.why()
+
+
 def test_n_shows_what_the_library_calls() -> None:
     nested, plain = of_client("-n").err, of_client().err
     assert re.search(r" t1 {5,}ibv_create_qp\(pd\d+, ", nested) and "ibv_create_qp(" not in plain

@@ -162,6 +162,7 @@ static const struct {
 	{ "own-receive", post_own_receive },
 	{ "left-to-device", leave_to_device },
 	{ "many", make_many },
+	{ "again", reuse_places },
 	{ "be-killed", be_killed },
 	{ "close-all", close_all },
 	{ "reconnect-often", reconnect_often },

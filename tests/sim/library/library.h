@@ -71,6 +71,7 @@ int post_own_receive(void);
 int have_own_receives(void);
 int leave_to_device(void);
 int make_many(void);
+int reuse_places(void);
 int be_killed(void);
 int close_all(void);
 

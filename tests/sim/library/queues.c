@@ -182,6 +182,30 @@ int make_many(void)
 	return 0;
 }
 
+/* Connections one after the other, in a CQ that has grown for the first one. */
+int reuse_places(void)
+{
+	struct our_device *device;
+	int i, entries = 0;
+
+	must(our_create_device(&config, listener->verbs, &device), "our_create_device");
+	must(our_device_create_cq(device, 1), "our_device_create_cq");
+	for (i = 0; i < MANY; i++) {
+		must(our_create_control_struct(&config, OUR_CLIENT, &client),
+		     "our_create_control_struct");
+		must(our_create_id(client), "our_create_id");
+		must(our_client_bind(client, (struct sockaddr *)&address), "our_client_bind");
+		must(our_use_device(client, device), "our_use_device");
+		must(our_setup_qp(client, DEPTH - 1, DEPTH), "our_setup_qp");
+		our_close(client);
+		if (!i)
+			entries = device->cq->cqe;
+	}
+	printf("entries: %s\n", device->cq->cqe == entries ? "as many as before" : "more");
+	our_close_device(device);
+	return 0;
+}
+
 /* Clients of a server that are killed in the midst of a long message, one after the other. */
 int be_killed(void)
 {
