@@ -339,6 +339,16 @@ def test_a_store_that_is_told_to_stop_ends_its_connections_first(transport: list
     assert run.statuses == [0, 0] and len(run.fault.split("; ")) == 2, run.why()
 
 
+@pytest.mark.parametrize("times, least_s, most_s", [(1, 3, 20), (2, 0, 0.5)])
+def test_a_second_stop_does_not_wait_for_a_silent_server(times: int, least_s: float, most_s: float, tmp_path: Path) -> None:
+    told = "wait 0.1\nsignal 1 SIGINT\n" * times
+    server, client = f"build/examples/echo_server {ADDRESS}", f"build/examples/loop_client {ADDRESS} 12321 1000000"
+    (tmp_path / "steps").write_text(f"start {server}\nwait 0.1\nstart {client}\nwait 0.01\nfail 0 SILENCE\n{told}")
+    run = simulate([], "--servers", "1", "--steps", str(tmp_path / "steps"), "--trace")
+    last_s = max(float(us) for us in re.findall(r"^\[ *([\d.]+) us\] 1\.", run.err, re.MULTILINE)) / 1e6 - 0.11 - 0.1 * times
+    assert run.statuses[1] == 0 and least_s < last_s < most_s, (last_s, run.command)
+
+
 CLIENTS = ["echo_client", "plain/echo_client", "loop_client"]
 
 

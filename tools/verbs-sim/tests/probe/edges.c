@@ -212,3 +212,29 @@ void ask_edges(struct ends *e, int unused)
 		leave(&fresh);
 	}
 }
+
+/* So many times, a message fails, as the server has no receive; both QPs are reset, and the next message arrives. */
+void ask_reuse(struct ends *e, int times)
+{
+	struct ibv_qp_attr attr, reset = { .qp_state = IBV_QPS_RESET };
+	struct ibv_qp *client, *server;
+	struct ibv_qp_init_attr init;
+
+	must(pair_anew(e, IBV_QPT_RC, 0, 0, 0), "ibv_create_qp");
+	client = e->client.id->qp;
+	server = e->server.id->qp;
+	must(!ibv_query_qp(client, &attr, IBV_QP_AV | IBV_QP_PORT, &init), "ibv_query_qp");
+	while (times--) {
+		must(!post_send(&e->client, 8, 0), "ibv_post_send");
+		told("without a receive: client: %s", outcome(&e->client));
+		must(!ibv_modify_qp(client, &reset, IBV_QP_STATE) &&
+			     !ibv_modify_qp(server, &reset, IBV_QP_STATE),
+		     "to RESET");
+		must(!bring_up(client, server->qp_num, attr) &&
+			     !bring_up(server, client->qp_num, attr),
+		     "to RTS");
+		must(!post_recv(&e->server, 64) && !post_send(&e->client, 8, 0), "post");
+		told("after a reset: client: %s", outcome(&e->client));
+		told("after a reset: server: %s", outcome(&e->server));
+	}
+}

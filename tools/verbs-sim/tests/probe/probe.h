@@ -34,6 +34,7 @@ void ask_pieces(struct ends *e, int unused);
 
 /* edges.c */
 void ask_edges(struct ends *e, int unused);
+void ask_reuse(struct ends *e, int times);
 
 /* handles.c */
 void ask_handles(struct ends *e, int unused);
