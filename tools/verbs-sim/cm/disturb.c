@@ -26,27 +26,36 @@ static enum sim_kind kind_of(enum ibv_event_type type)
 	}
 }
 
-static void post_to(struct sim_object *object, enum ibv_event_type type)
+static struct sim_context *context_of(struct sim_object *object)
 {
-	if (object->kind == SIM_QP)
-		sim_post_async(((struct sim_qp *)object)->pd->context, type, object);
-	else if (object->kind == SIM_CQ)
-		sim_post_async(((struct sim_cq *)object)->context, type, object);
-	else if (object->kind == SIM_SRQ)
-		sim_post_async(((struct sim_srq *)object)->pd->context, type, object);
-	else
-		sim_post_async((struct sim_context *)object, type, NULL);
+	switch (object->kind) {
+	case SIM_QP:
+		return ((struct sim_qp *)object)->pd->context;
+	case SIM_CQ:
+		return ((struct sim_cq *)object)->context;
+	case SIM_SRQ:
+		return ((struct sim_srq *)object)->pd->context;
+	default:
+		return (struct sim_context *)object;
+	}
 }
 
-/* Makes the event for each such object of the program (NULL: of any). */
-static void post_to_all(const struct sim_program *program, enum ibv_event_type type)
+static bool is_on(const struct sim_context *context, struct sim_host host)
+{
+	return context->async.object.program == host.program &&
+	       (!host.device || context->device == host.device);
+}
+
+/* Makes the event for each such object that the host has; of no host: for any. */
+static void post_to_all(struct sim_host host, enum ibv_event_type type)
 {
 	struct sim_object *object;
 
 	SIM_EACH(object, kind_of(type))
 	{
-		if (!program || object->program == program)
-			post_to(object, type);
+		if (!host.program || is_on(context_of(object), host))
+			sim_post_async(context_of(object), type,
+				       object->kind == SIM_CONTEXT ? NULL : object);
 	}
 }
 
@@ -65,7 +74,7 @@ static void remove_device(void)
 			sim_tell((struct sim_endpoint *)object, RDMA_CM_EVENT_DEVICE_REMOVAL, 0);
 	}
 	sim_world->devices->removed = true;
-	post_to_all(NULL, IBV_EVENT_DEVICE_FATAL);
+	post_to_all((struct sim_host){ 0 }, IBV_EVENT_DEVICE_FATAL);
 }
 
 /* ---- Disturbances that last ---- */
@@ -79,12 +88,6 @@ static const struct sim_device *device_of(const struct sim_fault *fault)
 			return &sim_world->devices->all[i];
 	}
 	return NULL;
-}
-
-static bool is_on(const struct sim_context *context, struct sim_host host)
-{
-	return context->async.object.program == host.program &&
-	       (!host.device || context->device == host.device);
 }
 
 static void tell_contexts(struct sim_host host, enum ibv_event_type type, bool of_gids)
@@ -194,7 +197,7 @@ void sim_disturb(struct sim_program *program, const struct sim_fault *fault)
 
 	switch (fault->kind) {
 	case SIM_FAULT_ASYNC:
-		post_to_all(program, (enum ibv_event_type)fault->value);
+		post_to_all(host, (enum ibv_event_type)fault->value);
 		break;
 	case SIM_FAULT_DISTURBANCE:
 		disturb(host, fault);

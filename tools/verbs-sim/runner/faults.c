@@ -134,8 +134,8 @@ static bool read_disturbance(const char *text, struct sim_fault *fault)
 }
 
 /*
- * Reads what follows the name: an offset, the status of an event, a number or an error, or the words
- * of a disturbance.
+ * Reads what follows the name: an offset; the status of an event, a number or an error; the device of
+ * an asynchronous event; or the words of a disturbance.
  */
 static bool read_detail(const char *text, struct sim_fault *fault)
 {
@@ -148,6 +148,8 @@ static bool read_detail(const char *text, struct sim_fault *fault)
 		return !has_offset;
 	if (has_offset)
 		return read_offset(text + 1, &fault->offset);
+	if (fault->kind == SIM_FAULT_ASYNC)
+		return snprintf(fault->device, sizeof(fault->device), "%s", text + 1) > 0;
 	return fault->kind == SIM_FAULT_EVENT && read_status(text + 1, &fault->status);
 }
 
