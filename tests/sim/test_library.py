@@ -26,6 +26,7 @@ SAID = {
     "take-after-end": ["then: Connection reset by peer"],
     "accept-and-take": ["connected: 1, accepted: 1"],
     "bind-also-twice": ["also: Address already in use"] * 2,
+    "ack-timeouts": ["31: Success", f"32: {WRONG}"],
     "take-no-more": ["Permission denied: b", "Connection refused: -", "of the agent: 1, RDMA_CM_EVENT_DISCONNECTED"],
     "get-after-removal": ["No such device, agent: 0"] * 2,
     "reject-without-channel": ["client: refused"],

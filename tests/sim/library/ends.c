@@ -68,6 +68,20 @@ int bind_also_twice(void)
 	return 0;
 }
 
+/* The largest ack timeout, and one more. */
+int ask_for_timeouts(void)
+{
+	for (config.ack_timeout = 31; config.ack_timeout <= 32; config.ack_timeout++) {
+		must(our_create_control_struct(&config, OUR_CLIENT, &client),
+		     "our_create_control_struct");
+		must(our_create_id(client), "our_create_id");
+		printf("%u: %s\n", config.ack_timeout,
+		       strerror(our_client_bind(client, (struct sockaddr *)&address)));
+		our_close(client);
+	}
+	return 0;
+}
+
 /* ---- A listener that takes no more clients ---- */
 
 static size_t say_full(struct our_control *control, int error, uint8_t *data)

@@ -153,6 +153,7 @@ static const struct {
 	{ "take-after-end", take_after_end },
 	{ "accept-and-take", accept_and_take },
 	{ "bind-also-twice", bind_also_twice },
+	{ "ack-timeouts", ask_for_timeouts },
 	{ "take-no-more", take_no_more },
 	{ "get-after-removal", get_after_removal },
 	{ "reject-without-channel", reject_without_channel },

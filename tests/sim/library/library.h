@@ -60,6 +60,7 @@ int have_own_pool(void);
 int take_after_end(void);
 int accept_and_take(void);
 int bind_also_twice(void);
+int ask_for_timeouts(void);
 int take_no_more(void);
 int get_after_removal(void);
 int reject_without_channel(void);

@@ -96,7 +96,7 @@ def test_steps_that_cannot_be_done(tmp_path: Path, step: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "how", ["PORT_DOWN=siw0", "PORT_UP=2s", "PORT_DOWN=2", "PORT_DOWN=0s", "PORT_DOWN=2s/", "LOSSY", "LOSSY=0", "LOSSY=rxe0", "PARTITION", "PARTITION=5000", "SILENCE=rxe0", "SILENCE=1"]
+    "how", ["PORT_DOWN=siw0", "PORT_UP=2s", "PORT_DOWN=2", "PORT_DOWN=0s", "PORT_DOWN=2s/", "LOSSY", "LOSSY=0", "LOSSY=rxe0", "PARTITION", "PARTITION=5000", "SILENCE=rxe0", "SILENCE=1", "QP_FATAL=", "QP_FATAL=siw0"]
 )
 def test_wrong_faults(how: str) -> None:
     argv = ["tools/verbs-sim/verbs-sim", "--fail", f"0:1:{how}", "--", "true"]

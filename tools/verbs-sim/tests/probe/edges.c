@@ -213,7 +213,10 @@ void ask_edges(struct ends *e, int unused)
 	}
 }
 
-/* So many times, a message fails, as the server has no receive; both QPs are reset, and the next message arrives. */
+/*
+ * So many times, a message fails, as the server has no receive; both QPs are reset, and the next message
+ * arrives.
+ */
 void ask_reuse(struct ends *e, int times)
 {
 	struct ibv_qp_attr attr, reset = { .qp_state = IBV_QPS_RESET };
