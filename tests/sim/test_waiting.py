@@ -179,6 +179,16 @@ def test_struck_in_silence(wait: Wait, stage: Stage, side: str, transport: str, 
     assert said in "\n".join(lines) and (" said nothing for 32 s" in "\n".join(lines)) == (how in GO_ON), lines
 
 
+@pytest.mark.parametrize("stage, dies", [("ping-rdma-3", 0), ("ping-rdma-3", 1), ("pubsub-rdma-2", 0)])
+def test_a_host_falls_silent_after_it_has_written(stage: str, dies: int) -> None:
+    """No completion tells of what a peer writes; a write that has come is no reason not to ask later."""
+    server = f"beyond/{stage}/server -q --timeout 0 -a {ADDRESS}".split()
+    client = f"beyond/{stage}/client -q --timeout 0 -c 200 --rate 2 -a {ADDRESS}".split()
+    run = simulate([server, client], "--fail", f"{dies}:ibv_post_send:12:SILENCE")
+    (said,) = [line for line in run.err.splitlines() if line.startswith(f"{stage}/{SIDES[1 - dies]}: ")]
+    assert "completion of the keepalive" in said and run.ms < 40_000 and not run.reason, run.why()
+
+
 # ---- Told to stop, and again ------------------------------------------------------------------------------
 
 
