@@ -65,7 +65,8 @@ void sim_refuse_access(struct sim_qp *qp, struct sim_qp *peer, struct sim_reques
 		       int error)
 {
 	bool wrong_key = error == EACCES || error == EFAULT;
-	bool wrong_kind = sim_is_iwarp(peer) ? sim_brings_data(request) : error == EOPNOTSUPP;
+	bool wrong_kind = sim_is_iwarp(peer) ? sim_brings_data(request)
+					     : error == EOPNOTSUPP || error == EINVAL;
 
 	if (is_told(peer))
 		sim_post_async(peer->pd->context,

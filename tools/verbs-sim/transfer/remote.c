@@ -55,7 +55,9 @@ static int operate(const struct sim_program *program, uint64_t address,
 {
 	uint64_t value;
 
-	if (address % 8 || sim_read_memory(program, address, &value, sizeof(value)))
+	if (address % sizeof(value))
+		return EINVAL;
+	if (sim_read_memory(program, address, &value, sizeof(value)))
 		return EFAULT;
 	memcpy(before, &value, sizeof(value));
 	if (request->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD)

@@ -79,8 +79,9 @@ bool sim_awaits_lost_answer(struct sim_qp *qp, struct sim_request *request);
 
 /*
  * Accesses the peer's memory, or moves a piece of the data: then it returns EAGAIN until all are
- * moved, and programs run in between. Returns 0, EACCES, EFAULT, or EOPNOTSUPP if the peer's QP
- * does not allow the operation at all. The data that it brings are in request->data.
+ * moved, and programs run in between. Returns 0; EACCES; EFAULT; EINVAL: an atomic operation between
+ * words; or EOPNOTSUPP: the peer's QP does not allow the operation at all. The data that it brings are
+ * in request->data.
  */
 int sim_access(struct sim_qp *peer, struct sim_request *request);
 
