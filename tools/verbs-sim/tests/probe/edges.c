@@ -241,3 +241,42 @@ void ask_reuse(struct ends *e, int times)
 		told("after a reset: server: %s", outcome(&e->server));
 	}
 }
+
+/* Adds to a word, or to the end of one and the begin of the next, by calls that check no address. */
+void ask_words(struct ends *e, int unused)
+{
+	struct ibv_qp_init_attr_ex init = {
+		.qp_type = IBV_QPT_RC,
+		.sq_sig_all = 1,
+		.send_cq = e->client.cq,
+		.recv_cq = e->client.cq,
+		.cap = { 1, 1, 1, 1, 0 },
+		.pd = e->client.pd,
+		.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
+		.send_ops_flags = IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD,
+	};
+	struct ibv_mr *mr = ibv_reg_mr(e->server.pd, e->server.buffer, BUFFER,
+				       IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_ATOMIC);
+	struct ibv_qp_attr attr;
+	struct ibv_qp_init_attr of_server;
+	struct ibv_qp_ex *qp;
+
+	(void)unused;
+	must(mr, "ibv_reg_mr");
+	for (uint64_t at = 0; at <= 8; at += 4) {
+		must(pair_anew(e, IBV_QPT_RC, IBV_ACCESS_REMOTE_ATOMIC, 1, 1), "ibv_create_qp");
+		must(!ibv_query_qp(e->server.id->qp, &attr, IBV_QP_AV | IBV_QP_PORT, &of_server),
+		     "ibv_query_qp");
+		qp = ibv_qp_to_qp_ex(ibv_create_qp_ex(e->client.id->verbs, &init));
+		attr.qp_state = IBV_QPS_RESET;
+		must(!ibv_modify_qp(e->server.id->qp, &attr, IBV_QP_STATE), "to RESET");
+		must(!bring_up(&qp->qp_base, e->server.id->qp->qp_num, attr) &&
+			     !bring_up(e->server.id->qp, qp->qp_base.qp_num, attr),
+		     "to RTS");
+		ibv_wr_start(qp);
+		ibv_wr_atomic_fetch_add(qp, mr->rkey, (uintptr_t)e->server.buffer + at, 1);
+		ibv_wr_set_sge(qp, e->client.mr->lkey, (uintptr_t)e->client.buffer, 8);
+		must(!ibv_wr_complete(qp), "ibv_wr_complete");
+		told("ADD at byte %d: client: %s", (int)at, outcome(&e->client));
+	}
+}

@@ -251,6 +251,7 @@ static const struct question {
 	{ "uc", ask_uc, 0, 0, "UC: who is told of what, and what is lost" },
 	{ "windows", ask_windows, 0, 0, "memory windows: what they open, and what ends them" },
 	{ "edges", ask_edges, 0, 0, "accesses at a region's ends, and without a right" },
+	{ "words", ask_words, 0, 0, "ADDs at a word, and between words, by ibv_wr_start" },
 	{ "reuse", ask_reuse, 2, 0, "a QP that has failed, and was reset" },
 	{ "limits", ask_limits, 0, 0, "as much as a device has, and one more" },
 	{ "handles", ask_handles, 0, 0, "handles that name nothing" },

@@ -35,6 +35,7 @@ void ask_pieces(struct ends *e, int unused);
 /* edges.c */
 void ask_edges(struct ends *e, int unused);
 void ask_reuse(struct ends *e, int times);
+void ask_words(struct ends *e, int unused);
 
 /* handles.c */
 void ask_handles(struct ends *e, int unused);
