@@ -98,16 +98,21 @@ static bool read_offset(const char *text, uint32_t *offset)
 	return *text >= '0' && *text <= '9' && !*end && number < UINT32_MAX;
 }
 
+/* A name of a device does not begin with a digit. */
+static bool read_device(const char *word, struct sim_fault *fault)
+{
+	snprintf(fault->device, sizeof(fault->device), "%s", word);
+	return *word && (*word < '0' || *word > '9');
+}
+
 /* Reads a word of a disturbance: its duration, as 2s; how many messages, or a program; or a device. */
 static bool read_word(const char *word, bool counts, struct sim_fault *fault)
 {
 	double number;
 	char *end;
 
-	if (*word < '0' || *word > '9') {
-		snprintf(fault->device, sizeof(fault->device), "%s", word);
-		return *word && !counts && fault->value != SIM_SILENT;
-	}
+	if (*word < '0' || *word > '9')
+		return read_device(word, fault) && !counts && fault->value != SIM_SILENT;
 	number = strtod(word, &end);
 	if (!strcmp(end, "s"))
 		fault->duration_ns = (uint64_t)(number * 1e9);
@@ -149,7 +154,7 @@ static bool read_detail(const char *text, struct sim_fault *fault)
 	if (has_offset)
 		return read_offset(text + 1, &fault->offset);
 	if (fault->kind == SIM_FAULT_ASYNC)
-		return snprintf(fault->device, sizeof(fault->device), "%s", text + 1) > 0;
+		return read_device(text + 1, fault);
 	return fault->kind == SIM_FAULT_EVENT && read_status(text + 1, &fault->status);
 }
 
