@@ -21,6 +21,7 @@ SAID = {
     "unsignaled": [f"one more: {FULL}", "with its completion: Success", "the last one: Success", f"one more: {FULL}"],
     "long-list": [f"5 of 7, then: {FULL}", "the list is whole: yes"],
     "wrong-list": [f"1 of 3, then: {WRONG}"],
+    "too-long": [f"{what}: {WRONG}" for what in ("send", "READ", "WRITE")],
     "by-verbs": ["receive 3 of the library", "receive 8 of its own", "send 1 of the library", "send 7 of its own"],
     "own-pool": ["receive 0"],
     "take-after-end": ["then: Connection reset by peer"],
@@ -38,6 +39,26 @@ SAID = {
     "many": [f"some QPs, then: {FULL}"],
     "again": ["entries: as many as before"],
 }
+# What the library reports meanwhile: of other questions nothing. Of "many", the rest depends on the device.
+OUTSTANDING = f"{FULL} (12): all 5 that our_setup_qp was asked for are outstanding"
+PRIVATE, USED = "Message too long (90)", "Address already in use (98): 192.0.2.1:12321: another program listens there: stop it, or choose another port"
+REFUSED = "rdma_connect: Permission denied (13), RDMA_CM_EVENT_REJECTED: the server at 192.0.2.1:12321 refused us"
+REPORTED = {
+    "most-private": [f"rdma_connect: {PRIVATE}: 57 bytes of private data, and 56 fit", f"rdma_accept: {PRIVATE}: at most 196 bytes of private data fit"],
+    "sends": [f"ibv_post_send: {OUTSTANDING}"],
+    "receives": [f"ibv_post_recv: {OUTSTANDING}"],
+    "unsignaled": [f"ibv_post_send: {OUTSTANDING}"] * 2,
+    "long-list": [f"ibv_post_send: {OUTSTANDING}"],
+    "wrong-list": [f"ibv_post_send: {WRONG} (22)"],
+    "too-long": [f"ibv_post_send: {WRONG} (22): 65 bytes of a buffer of 64"] * 3,
+    "bind-also-twice": [f"rdma_bind_addr: {USED}"] * 2,
+    "ack-timeouts": [f"rdma_set_option: {WRONG} (22): an ack timeout of 32: it is at most 31, and Linux before 5.1 has none"],
+    "take-no-more": [REFUSED, "rdma_connect: Connection refused (111): nobody listens on 192.0.2.1:12321: start the server first"],
+    "get-after-removal": ["rdma_get_cm_event: No such device (19), RDMA_CM_EVENT_DEVICE_REMOVAL: nobody can connect any more"] * 2,
+    "reject-without-channel": [f"rdma_migrate_id: {FULL} (12)", REFUSED],
+    "own-queue": [f"our_device_create_srq: {WRONG} (22): the device has one already"],
+    "many": [f"rdma_create_qp: {FULL} (12)", "20 QPs"],
+}
 
 
 UNORDERED = {"by-verbs"}
@@ -51,6 +72,8 @@ def test_what_the_library_does(question: str, device: str) -> None:
     run = simulate([["build/tests/sim/library", question]], "--device", device, *fault)
     said = run.out.splitlines()
     assert (sorted(said) if question in UNORDERED else said) == SAID[question] and not run.exit and run.left == "nothing", run.why()
+    reported = [line.partition(": asked ")[0] for line in run.err.splitlines()]
+    assert reported == [f"library: {line}" for line in REPORTED.get(question, [])], run.why()
 
 
 # For each function, or the first of a block, each error that our_control.h promises, and what brings it about in the question "each": a

@@ -140,6 +140,7 @@ static const struct {
 	{ "unsignaled", post_unsignaled },
 	{ "long-list", post_long_list },
 	{ "wrong-list", post_wrong_list },
+	{ "too-long", post_too_long },
 	{ "grow-cq", grow_cq },
 	{ "wrong-key", read_by_wrong_key },
 	{ "keys", keep_keys },

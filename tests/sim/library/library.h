@@ -37,6 +37,7 @@ int post_receives(void);
 int post_unsignaled(void);
 int post_long_list(void);
 int post_wrong_list(void);
+int post_too_long(void);
 int grow_cq(void);
 void post_read(uint32_t index, const struct ibv_mr *mr, uint32_t rkey);
 int read_by_wrong_key(void);

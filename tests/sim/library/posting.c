@@ -27,6 +27,17 @@ int post_sends(void)
 	return 0;
 }
 
+/* One byte more than a buffer has, by each call that takes a length of one. */
+int post_too_long(void)
+{
+	connect_both(NULL);
+	printf("send: %s\n", strerror(our_post_send(client, 0, SIZE + 1)));
+	printf("READ: %s\n", strerror(our_post_read(client, 0, SIZE + 1, 0, 0)));
+	printf("WRITE: %s\n", strerror(our_post_write(client, 0, SIZE + 1, 0, 0)));
+	close_both();
+	return 0;
+}
+
 int post_receives(void)
 {
 	int n = 0, ret = 0;
