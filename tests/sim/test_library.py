@@ -39,7 +39,7 @@ SAID = {
     "many": [f"some QPs, then: {FULL}"],
     "again": ["entries: as many as before"],
 }
-# What the library reports meanwhile: of other questions nothing. Of "many", the rest depends on the device.
+# Reports of the library meanwhile; other questions have none. The rest of the report of "many" depends on the device.
 OUTSTANDING = f"{FULL} (12): all 5 that our_setup_qp was asked for are outstanding"
 PRIVATE, USED = "Message too long (90)", "Address already in use (98): 192.0.2.1:12321: another program listens there: stop it, or choose another port"
 REFUSED = "rdma_connect: Permission denied (13), RDMA_CM_EVENT_REJECTED: the server at 192.0.2.1:12321 refused us"
