@@ -214,8 +214,8 @@ void ask_edges(struct ends *e, int unused)
 }
 
 /*
- * So many times, a message fails, as the server has no receive; both QPs are reset, and the next message
- * arrives.
+ * A message fails, as the server has no receive; then both QPs are reset, and the next message arrives.
+ * `times`: how often.
  */
 void ask_reuse(struct ends *e, int times)
 {
@@ -242,7 +242,10 @@ void ask_reuse(struct ends *e, int times)
 	}
 }
 
-/* Adds to a word, or to the end of one and the begin of the next, by calls that check no address. */
+/*
+ * Adds to a word, between two words, and to the next word, by ibv_wr_atomic_fetch_add: unlike
+ * ibv_post_send of librxe, it does not check the address. Each time the connection is a new one.
+ */
 void ask_words(struct ends *e, int unused)
 {
 	struct ibv_qp_init_attr_ex init = {
@@ -257,7 +260,7 @@ void ask_words(struct ends *e, int unused)
 	};
 	struct ibv_mr *mr = ibv_reg_mr(e->server.pd, e->server.buffer, BUFFER,
 				       IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_ATOMIC);
-	struct ibv_qp_attr attr;
+	struct ibv_qp_attr attr, reset = { .qp_state = IBV_QPS_RESET };
 	struct ibv_qp_init_attr of_server;
 	struct ibv_qp_ex *qp;
 
@@ -268,8 +271,7 @@ void ask_words(struct ends *e, int unused)
 		must(!ibv_query_qp(e->server.id->qp, &attr, IBV_QP_AV | IBV_QP_PORT, &of_server),
 		     "ibv_query_qp");
 		qp = ibv_qp_to_qp_ex(ibv_create_qp_ex(e->client.id->verbs, &init));
-		attr.qp_state = IBV_QPS_RESET;
-		must(!ibv_modify_qp(e->server.id->qp, &attr, IBV_QP_STATE), "to RESET");
+		must(!ibv_modify_qp(e->server.id->qp, &reset, IBV_QP_STATE), "to RESET");
 		must(!bring_up(&qp->qp_base, e->server.id->qp->qp_num, attr) &&
 			     !bring_up(e->server.id->qp, qp->qp_base.qp_num, attr),
 		     "to RTS");
