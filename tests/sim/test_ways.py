@@ -14,7 +14,8 @@ from sim.simulation import ADDRESS, simulate
 
 CALL = re.compile(r"^\[ *([\d.]+) us\] 1\.0 +\d+ +(?:(?:= (EAGAIN)|(\w+)).*|= clock.*)$", re.MULTILINE)
 LETTERS = {"ibv_poll_cq": "p", "sched_yield": "y", "sleep": "s", "poll": "w", "ibv_get_cq_event": "g", "READ_COMP_EVENT": "", "EAGAIN": "e"}
-# An empty CQ is polled again, or it is armed (what is not a wait is left out); then its event, if there is one, is read.
+# The calls of each way in their order, by these letters; a call that does not wait, such as ibv_req_notify_cq, has none. "e": the
+# channel had no event, and did not block.
 WAYS = {
     "poll": "p+",
     "yield": "(p+y)+p+",
