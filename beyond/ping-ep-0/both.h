@@ -136,7 +136,7 @@ static int create_endpoint(int flags, struct rdma_cm_id **id)
 	if (ret == -1)
 		fail("rdma_getaddrinfo", errno, "");
 	else if (ret)
-		fprintf(stderr, NAME ": rdma_getaddrinfo: %s\n", gai_strerror(ret));
+		fprintf(stderr, NAME ": %s: %s\n", address ? address : service, gai_strerror(ret));
 	if (ret)
 		return ret == EAI_NONAME ? 2 : 1;
 	ret = rdma_create_ep(id, info, NULL, &attr);

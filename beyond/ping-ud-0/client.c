@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <netdb.h>
 #include <rdma/rdma_verbs.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -220,9 +221,11 @@ int main(int argc, char **argv)
 				"[-w MESSAGES-AT-ONCE] [-q QKEY]\n");
 		return 2;
 	}
-	if (rdma_getaddrinfo(address, port, &want, &info)) {
-		fprintf(stderr, NAME ": rdma_getaddrinfo: %s\n", address);
-		return 1;
+	ret = rdma_getaddrinfo(address, port, &want, &info);
+	if (ret) {
+		fprintf(stderr, NAME ": %s: %s\n", address,
+			ret == -1 ? strerror(errno) : gai_strerror(ret));
+		return 2;
 	}
 	attr.cap.max_recv_wr = (uint32_t)(2 * window);
 	ret = rdma_create_ep(&id, info, NULL, &attr); /* id, route, PD, two CQs, UD QP */

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <netdb.h>
 #include <poll.h>
 #include <rdma/rdma_verbs.h>
 #include <signal.h>
@@ -159,7 +160,7 @@ static int run(struct rdma_cm_id *listener)
 	int ret = 0;
 
 	if (!listener->verbs)
-		return failed(NAME, EINVAL, "-a has to be an address of a device");
+		return failed("-a", EINVAL, "this is no address of an RDMA device");
 	if (rdma_create_qp(listener, NULL, &attr)) /* also PD and CQs; the QP is ready at once */
 		return failed("rdma_create_qp", errno,
 			      errno == EOPNOTSUPP ? "no UD here, as on any iWARP device" : "");
@@ -219,9 +220,11 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: " NAME " -a ADDRESS [-p PORT] [-r RECEIVES]\n");
 		return 2;
 	}
-	if (rdma_getaddrinfo(address, port, &want, &info)) {
-		fprintf(stderr, NAME ": rdma_getaddrinfo: %s\n", address);
-		return 1;
+	ret = rdma_getaddrinfo(address, port, &want, &info);
+	if (ret) {
+		fprintf(stderr, NAME ": %s: %s\n", address,
+			ret == -1 ? strerror(errno) : gai_strerror(ret));
+		return 2;
 	}
 	channel = rdma_create_event_channel();
 	if (!channel)

@@ -26,6 +26,8 @@
 #define N_WR       2  /* outstanding at most: a send and a receive */
 #define RNR_TIMER  12 /* 0.64 ms: the InfiniBand specification has the codes */
 
+#define INVALID_SERVICE_ID 8 /* why InfiniBand and RoCE reject a request to a port of nobody's */
+
 enum wr_id {
 	SEND,
 	RECEIVE
@@ -95,7 +97,9 @@ static int await_cm_event(struct client *client, enum rdma_cm_event_type expecte
 		return ret;
 	fprintf(stderr, "echo_client: %s in place of %s, status %d%s\n", rdma_event_str(type),
 		rdma_event_str(expected), status,
-		type == RDMA_CM_EVENT_REJECTED ? ": does nobody listen there?" : "");
+		status == INVALID_SERVICE_ID || status == -ECONNREFUSED
+			? ": does nobody listen there?"
+			: "");
 	return ECONNABORTED;
 }
 
@@ -147,7 +151,7 @@ static int sleep_until_event(struct client *client)
 	if (client->ended) /* known before the completions that were still to be polled */
 		return client->ended;
 	if (poll(fds, 2, TIMEOUT_MS) <= 0)
-		return failed("poll", ETIMEDOUT);
+		return failed("the server is silent", ETIMEDOUT);
 	if (fds[1].revents)
 		return take_cm_event(client);
 	if (ibv_get_cq_event(client->comp_channel, &cq, &context))
