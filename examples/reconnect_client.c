@@ -25,12 +25,18 @@ struct session {
 	unsigned int connections;
 };
 
+static char said[600]; /* last, since the client was connected */
+
+/* Says once what each attempt meets in turn: a server that is away refuses many. */
 static void report(void *context, const struct our_error *error)
 {
-	char text[600];
+	char text[sizeof(said)];
 
 	(void)context;
-	fprintf(stderr, "reconnect_client: %s\n", our_error_text(error, text, sizeof(text)));
+	our_error_text(error, text, sizeof(text));
+	if (strcmp(text, said))
+		fprintf(stderr, "reconnect_client: %s\n", text);
+	strcpy(said, text);
 }
 
 /* Called for each connection. */
@@ -45,8 +51,11 @@ static int post_and_connect(struct our_control *client)
 	if (!ret)
 		ret = our_client_connect(client, NULL, 0);
 	session->completed = session->how.confirmed; /* the messages after it are sent again */
-	session->connections += !ret;
-	return ret;
+	if (ret)
+		return ret;
+	session->connections++;
+	*said = '\0';
+	return 0;
 }
 
 static int send_message(struct our_control *client, uint64_t number)

@@ -70,12 +70,18 @@ static void ask_to_stop(int number)
 	our_stop_request(stop);
 }
 
+static char said[600]; /* last, since a path was found */
+
+/* Says once what each attempt meets in turn. */
 static void report(void *context, const struct our_error *error)
 {
-	char text[600];
+	char text[sizeof(said)];
 
 	(void)context;
-	fprintf(stderr, "ping-failover-2: %s\n", our_error_text(error, text, sizeof(text)));
+	our_error_text(error, text, sizeof(text));
+	if (strcmp(text, said))
+		fprintf(stderr, "ping-failover-2: %s\n", text);
+	strcpy(said, text);
 }
 
 static uint64_t now_ns(void)
@@ -225,6 +231,7 @@ static int move_to(struct session *session, struct path *path)
 	if (other->state == UP && other->carries)
 		take_down(other);
 	session->active = path;
+	*said = '\0';
 	return 0;
 }
 
