@@ -221,11 +221,12 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	ret = rdma_getaddrinfo(address, port, &want, &info);
-	if (ret) {
-		fprintf(stderr, NAME ": %s: %s\n", address,
-			ret == -1 ? strerror(errno) : gai_strerror(ret));
-		return 2;
-	}
+	if (ret == -1)
+		failed("rdma_getaddrinfo", errno, "");
+	else if (ret)
+		fprintf(stderr, NAME ": %s: %s\n", address, gai_strerror(ret));
+	if (ret)
+		return ret == -1 ? 1 : 2;
 	channel = rdma_create_event_channel();
 	if (!channel)
 		ret = failed("rdma_create_event_channel", errno, "");
