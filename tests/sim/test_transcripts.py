@@ -145,7 +145,7 @@ def shown(before: str, command: str, lines: list[str]) -> str:
 
 # Options of tools whose output no transcript can have.
 NO_TRANSCRIPT = {
-    "verbs-sim": {"--seed": "each command gets one", "--apart": "each has it", "--gdb": "a debugger talks", "--version": "differs with each commit"},
+    "verbs-sim": {"--apart": "each has it", "--gdb": "a debugger talks", "--version": "differs with each commit"},
     "verbs-trace": {"-i": "addresses differ with each build", "-w": "so does the order of waits with each seed", "-h": "no more is said"},
 }
 
