@@ -69,8 +69,10 @@ static int exchange(struct rdma_cm_id *id, struct ibv_mr *mr, uint8_t *buffers)
 	}
 	clock_gettime(CLOCK_MONOTONIC, &to);
 	us = (double)(to.tv_sec - from.tv_sec) * 1e6 + (double)(to.tv_nsec - from.tv_nsec) / 1e3;
-	printf("%" PRIu64 " messages of %" PRIu64 " bytes, there and back in %.1f us each\n",
-	       message, size, message ? us / (double)message : us);
+	printf("%" PRIu64 " messages of %" PRIu64 " bytes", message, size);
+	if (message)
+		printf(", there and back in %.1f us each", us / (double)message);
+	printf("\n");
 	return ret;
 }
 
