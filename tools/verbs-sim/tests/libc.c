@@ -210,6 +210,8 @@ static int wait_as_c11_does(void)
 	mtx_init(&mtx, mtx_timed);
 	cnd_init(&cnd);
 	mtx_lock(&mtx);
+	printf("%s\n", mtx_timedlock(&mtx, &until) == thrd_timedout ? "held" : "free");
+	until.tv_sec++;
 	thrd_create(&thread, signal_later, NULL);
 	printf("%s\n", cnd_timedwait(&cnd, &mtx, &until) == thrd_timedout ? "late" : "early");
 	while (!word)

@@ -51,8 +51,8 @@ static const struct {
 };
 
 /*
- * "unknown-wait CALL": makes a call that is not simulated. "later SECONDS PROGRAM
- * [ARGUMENT...]": runs that program, but later.
+ * "unknown-wait CALL": makes a call that is not simulated. "unknown-way CALL wrong|right": makes it
+ * in a way that is not, or is. "later SECONDS PROGRAM [ARGUMENT...]": runs that program, but later.
  */
 static int run_later(char **words)
 {
@@ -67,6 +67,8 @@ int main(int argc, char **argv)
 
 	if (argc == 3 && !strcmp(argv[1], "unknown-wait"))
 		return call_unknown_wait(argv[2]);
+	if (argc == 4 && !strcmp(argv[1], "unknown-way"))
+		return call_in_a_way(argv[2], !strcmp(argv[3], "wrong"));
 	if (argc > 3 && !strcmp(argv[1], "later"))
 		return run_later(argv + 2);
 	for (i = 0; argc == 2 && i < sizeof(programs) / sizeof(programs[0]); i++) {

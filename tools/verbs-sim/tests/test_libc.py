@@ -22,7 +22,7 @@ join: 0, 6 s
     "barrier": "round 0: 1 serial, 2 s\nround 1: 2 serial, 4 s\n",
     "wake": "signal: 1\nbroadcast: 3\n",
     "leave": "a stack\nthe same stack\nthe same stack\n",
-    "c11": "late\n7, 2 s\n",
+    "c11": "held\nlate\n7, 3 s\n",
     "futex": "changed: EAGAIN, 0 s\ntime: ETIMEDOUT, 1 s\ntime: ETIMEDOUT, 2 s\nno change: 0, 3 s\nend: 0, 4 s\n",
     "shared-semaphore": "status 5, 2 s\n",
     "any-child": "none: 0\nstatus 0, 1 s\nstatus 0, 2 s\nnone left: ECHILD, 2 s\n",

@@ -93,6 +93,26 @@ def test_a_call_that_may_block_and_is_not_simulated(call: str) -> None:
     assert run.exit == 122 and run.reason.startswith(f"{call} is not simulated, which program 0 calls from {ODD}+0x"), run.why()
 
 
+# Ways of a call that are not simulated, and what is said of each.
+UNKNOWN_WAYS = {
+    "condition": "a condition that processes share",
+    "barrier": "a barrier that processes share",
+    "waitpid": "waiting for a process group",
+    "waitid": "waitid for other than a process or all",
+    "futex": "this operation of a futex",
+    "getitimer": "getitimer of another clock than ITIMER_REAL",
+    "setitimer": "setitimer of another clock than ITIMER_REAL",
+    "timerfd": "timerfd_settime that asks for the old value",
+}
+
+
+@pytest.mark.parametrize("call", UNKNOWN_WAYS)
+def test_a_way_of_a_call_that_is_not_simulated(call: str) -> None:
+    wrong, right = (simulate([[ODD, "unknown-way", call, way]], "--leaks", "ignore") for way in ("wrong", "right"))
+    assert wrong.exit == 122 and wrong.reason.startswith(f"{UNKNOWN_WAYS[call]} is not simulated, which program 0 calls from "), wrong.why()
+    assert not right.exit, right.why()
+
+
 @pytest.mark.parametrize(
     "tool, which, status, said",
     [

@@ -6,6 +6,8 @@
 #ifndef VERBS_SIM_TESTS_PROGRAMS_H
 #define VERBS_SIM_TESTS_PROGRAMS_H
 
+#include <stdbool.h>
+
 /* ---- verbs.c ---- */
 
 int forget(void);
@@ -56,5 +58,9 @@ int be_restarted(void);
 
 int sleep_everywhere(void);
 int call_unknown_wait(const char *name);
+
+/* ---- refusals.c ---- */
+
+int call_in_a_way(const char *name, bool wrong);
 
 #endif
