@@ -136,7 +136,7 @@ def test_an_agent_of_another_thread(device: str) -> None:
 
 
 def test_requests_to_stop() -> None:
-    assert ask("request-stops", "roce").out.split() == ["stop", "leave", "stop", "leave"]
+    assert ask("request-stops", "roce").out.split() == ["stop", "leave", "stop", "leave", "quiet"]
 
 
 def test_a_way_to_wait_without_descriptors() -> None:

@@ -7,27 +7,35 @@ Contract: at each look no client is there. verbs-sim has the figures from the ke
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 from running import answers
-from sim.simulation import ADDRESS, TRANSPORTS
+from sim.simulation import ADDRESS, TRANSPORTS, simulate
 from sim.test_crowd import MEMBERS, Crowd
 
 FIRST, LAST = 2, 12
 HOLDS = ("threads", "descriptors", "heap_blocks", "heap_bytes", "locked_bytes")
 
 
-@pytest.mark.parametrize("crowd, transport", MEMBERS)
-def test_nothing_is_kept_of_a_client(crowd: Crowd, transport: list[str]) -> None:
-    client = crowd.honest.replace("-w 90", "").format(a=ADDRESS)
-    lines = [f"start {crowd.server.format(a=ADDRESS)}", "wait 1"]
+Held = dict[str, int]
+
+
+def held(server: str, client: str, *options: str) -> tuple[Held, Held, list[int]]:
+    """What the server holds after two clients and after the last, and the statuses of the clients."""
+    lines = [f"start {server}", "wait 1"]
     for number in range(1, LAST + 1):
         lines += [f"start {client}", f"wait 60 {number}", "wait 30"]
-    states = answers([*lines, "end"], *transport)[1:-1:3]
-    assert all(client["status"] == 0 for client in states[-1]["programs"][1:]), lines
+    states = answers([*lines, "end"], *options)[1:-1:3]
     first, last = ({key: states[number]["programs"][0][key] for key in HOLDS} for number in (FIRST, LAST))
-    assert first == last, f"from {FIRST} to {LAST} clients it grows"
+    return first, last, [one["status"] for one in states[-1]["programs"][1:]]
+
+
+@pytest.mark.parametrize("crowd, transport", MEMBERS)
+def test_nothing_is_kept_of_a_client(crowd: Crowd, transport: list[str]) -> None:
+    first, last, statuses = held(crowd.server.format(a=ADDRESS), crowd.honest.replace("-w 90", "").format(a=ADDRESS), *transport)
+    assert not any(statuses) and first == last, f"from {FIRST} to {LAST} clients it grows"
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS.values(), ids=TRANSPORTS)
@@ -41,3 +49,20 @@ def test_nothing_is_kept_of_a_connection(transport: list[str], tmp_path: Path) -
     for side in (0, 1):
         one, other = ({key: state["programs"][side][key] for key in HOLDS} for state in (first, last))
         assert one == other, f"from {FIRST} to {breaks} connections program {side} grows"
+
+
+JOURNAL = Crowd("beyond/ping-reconnect-2/server -q -n 0 -a {a} --journal {folder}", "beyond/ping-reconnect-2/client -q -c 20 -a {a}", "")
+SERVERS = {row.id: row.values[0] for row in MEMBERS if not row.values[1]} | {"ping-reconnect-2-RoCE": JOURNAL}
+
+
+@pytest.mark.parametrize("call", ["rdma_create_qp", "ibv_post_recv", "rdma_accept"])
+@pytest.mark.parametrize("crowd", SERVERS.values(), ids=SERVERS)
+def test_nothing_is_kept_of_a_client_that_cannot_be_served(crowd: Crowd, call: str, tmp_path: Path) -> None:
+    """Of twelve clients, all but the first two and the last two meet a call of the server that fails."""
+    server, client = crowd.server.format(a=ADDRESS, folder=tmp_path), crowd.honest.replace("-w 90", "").format(a=ADDRESS)
+    once = simulate([server.split(), client.split()], "--trace").err
+    calls = len(re.findall(rf" 0\.\d+ +\d+ {call}\(", once))
+    faults = [f"--fail=0:{call}:{FIRST * calls + number}" for number in range(1, LAST - 3)] if calls else []
+    first, last, statuses = held(server, client, *faults)
+    assert not any(statuses[:FIRST] + statuses[-2:]) and (all(statuses[FIRST:-2]) or not calls), statuses
+    assert first == last, f"from {FIRST} to {LAST} clients it grows"

@@ -9,6 +9,7 @@ void try_groups(void)
 	static const uint8_t first[] = { 223, 240, 239, 224 }; /* bytes of IPv4 addresses */
 	struct ibv_qp *qp = create_qp_of(&ends.client, IBV_QPT_UD);
 	union ibv_gid group = { .raw = { [10] = 0xff, 0xff } };
+	uint8_t n;
 	size_t i;
 	int ret;
 
@@ -19,8 +20,10 @@ void try_groups(void)
 	while (!(ret = ibv_attach_mcast(qp, &group, 0)))
 		group.raw[15]++;
 	printf("224.0.0.%u: %s\n", group.raw[15], strerror(ret));
-	while (group.raw[15]-- && !ibv_attach_mcast(qp, &group, 0) &&
-	       !ibv_detach_mcast(qp, &group, 0))
+	n = group.raw[15];
+	group.raw[15] = 0;
+	must(!ibv_attach_mcast(qp, &group, 0), "ibv_attach_mcast"); /* it is attached once */
+	for (; group.raw[15] < n && !ibv_detach_mcast(qp, &group, 0); group.raw[15]++)
 		printf("ibv_destroy_qp: %s\n", strerror(ibv_destroy_qp(qp)));
 	group.raw[12] = 239;
 	group.raw[15] = 0;
