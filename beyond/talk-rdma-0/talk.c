@@ -30,8 +30,10 @@ int our_setup_talk(struct our_control *control, struct our_talk *talk)
 		return ret;
 	/* ibv_reg_mr: a second region of the buffer to READ into */
 	ret = our_open_buffer(control, OUR_BACK_BUFFER, our_access_for_reads(control), &talk->sink);
-	if (ret)
+	if (ret) {
+		our_destroy_qp(control); /* its receives point into the memory */
 		our_unsetup_one_sided(control, &talk->one_sided);
+	}
 	return ret;
 }
 
