@@ -23,6 +23,7 @@ SAID = {
     "wrong-list": [f"1 of 3, then: {WRONG}"],
     "too-long": [f"{what}: {WRONG}" for what in ("send", "READ", "WRITE")],
     "by-verbs": ["receive 3 of the library", "receive 8 of its own", "send 1 of the library", "send 7 of its own"],
+    "forget": ["of the next QP: Resource temporarily unavailable"],
     "own-pool": ["receive 0"],
     "take-after-end": ["then: Connection reset by peer"],
     "accept-and-take": ["connected: 1, accepted: 1"],

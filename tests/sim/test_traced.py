@@ -243,6 +243,11 @@ def test_each_accusation_is_made() -> None:
     assert len(texts) == sources.count("accuse(SORT_") and not missing
 
 
+def test_a_handler_of_the_program_stays() -> None:
+    """Whatever it reads then, verbs-trace does not see."""
+    assert "accusation" not in told(sin="private-data-after-ack", how="worse")
+
+
 def test_a_child_is_innocent() -> None:
     """It has a trace of its own with -f, and its parent is accused once."""
     for seed in range(4):

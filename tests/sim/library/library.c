@@ -150,6 +150,7 @@ static const struct {
 	{ "connect-in-loop", connect_in_loop },
 	{ "by-verbs", post_by_verbs },
 	{ "resize-cq", resize_cq },
+	{ "forget", forget_completions },
 	{ "own-pool", have_own_pool },
 	{ "take-after-end", take_after_end },
 	{ "accept-and-take", accept_and_take },

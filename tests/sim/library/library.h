@@ -55,6 +55,7 @@ int read_from_silent(void);
 void *send_one(void *unused);
 int post_by_verbs(void);
 int resize_cq(void);
+int forget_completions(void);
 int have_own_pool(void);
 
 /* ends.c */

@@ -102,6 +102,24 @@ int resize_cq(void)
 	return 0;
 }
 
+/* Completions that wait when their QP goes are not those of the next one. */
+int forget_completions(void)
+{
+	struct our_completion completion;
+
+	config.keepalive_s = 1;
+	most = WAVE;
+	connect_both(NULL);
+	send_wave();
+	our_disconnect(agent);
+	our_unsetup_buffers(agent);
+	our_unsetup_qp(agent);
+	set_up(agent);
+	printf("of the next QP: %s\n", strerror(our_take_completion(agent, &completion)));
+	close_both();
+	return 0;
+}
+
 /* A shared receive queue of the program's own, for a connection that has all else from the library. */
 int have_own_pool(void)
 {

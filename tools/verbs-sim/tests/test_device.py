@@ -206,3 +206,10 @@ def test_wrong_devices(device: str) -> None:
     argv = ["tools/verbs-sim/verbs-sim", "--device", device, "--", "true"]
     done = subprocess.run(argv, cwd=TOP, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 2 and f"--device {device}: " in done.stderr
+
+
+@pytest.mark.parametrize("device", ["roce", "iwarp"])
+def test_a_backlog_is_full(device: str) -> None:
+    """Of five requests that nobody takes; drivers/test_simulation.py asks the drivers in make check-long."""
+    run = simulate([["build/tests/probe", ADDRESS, "backlog", "2"]], "--device", device, "--leaks", "ignore")
+    assert run.out.endswith("server: 2 requests with a backlog of 2\n"), run.why()
