@@ -238,3 +238,15 @@ def test_one_that_is_stopped_and_goes_on(stage: Stage, transport: list[str], sid
     stops = [word for part in (1, 2, 3) for word in ("--fail", f"{side}:{nth(names, first + (last - first) * part // 4)}:SIGSTOP")]
     run = simulate(programs, *transport, *stops, "--steps", str(tmp_path / "steps"))
     assert not run.exit and not any(run.statuses) and run.ms >= 75000, run.why()
+
+
+RATED = [stage for stage in STAGES if not stage.nine and stage.name not in ("ping-ep-0", "talk-rdma-0")]
+
+
+@pytest.mark.parametrize("stage", RATED, ids=str)
+@pytest.mark.parametrize("limits", [("2", "1"), ("2", "2"), ("0", "1")], ids="-".join)
+def test_a_pause_between_messages_is_no_silence(stage: Stage, limits: tuple[str, str]) -> None:
+    """One message a second; the server, if it sees them, and the client wait no longer than this for the next."""
+    server, client = two_of(stage, 4)
+    run = simulate([[*server, "--timeout", limits[0] if stage.agent_sees else "0"], [*client, "--rate", "1", "--timeout", limits[1]]])
+    assert not any(run.statuses) and not run.exit and run.ms > 2900, run.why()
