@@ -186,6 +186,15 @@ def test_its_pauses_grow(transport: list[str]) -> None:
     assert done.statuses == [KILLED, 1] and "gave up after 60 s" in done.err and 40 < attempts < 90 and done.ms < 60_100, done.why()
 
 
+@pytest.mark.parametrize("send", range(6, 12))
+def test_its_limit_begins_anew_when_a_connection_stood(send: int) -> None:
+    """A minute at most. The second server comes after 40 s, and dies while the client repeats its messages; the third after 80."""
+    later = [["build/tests/sim/programs", "later", str(seconds), *SERVER] for seconds in (40, 80)]
+    faults = ["--fail=0:ibv_post_send:3:SIGKILL", "--fail=1:ibv_post_send:1:SIGKILL", f"--fail=3:ibv_post_send:{send}:ECONNRESET"]
+    done = simulate([SERVER, *later, CLIENT], "--servers=3", *faults)
+    assert done.statuses == [KILLED, KILLED, 0, 0] and "20 answers" in done.out, done.why()
+
+
 ROUND = re.compile(r"round (\d): (\d+) clients after ([\d.]+) s; attempts in vain: (\d+) without a server, (\d+) refused, (\d+) failed$", re.MULTILINE)
 CLIENTS = 1000
 
