@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What the machine and its processes have used: with files made up as in /proc."""
+"""The use of the machine by all: with files made up as in /proc."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ Held = dict[str, int]
 
 
 def held(server: str, client: str, *options: str) -> tuple[Held, Held, list[int]]:
-    """What the server holds after two clients and after the last, and the statuses of the clients."""
+    """Returns what the server holds after two clients and after the last, and the statuses of the clients."""
     lines = [f"start {server}", "wait 1"]
     for number in range(1, LAST + 1):
         lines += [f"start {client}", f"wait 60 {number}", "wait 30"]
@@ -58,7 +58,7 @@ SERVERS = {row.id: row.values[0] for row in MEMBERS if not row.values[1]} | {"pi
 @pytest.mark.parametrize("call", ["rdma_create_qp", "ibv_post_recv", "rdma_accept"])
 @pytest.mark.parametrize("crowd", SERVERS.values(), ids=SERVERS)
 def test_nothing_is_kept_of_a_client_that_cannot_be_served(crowd: Crowd, call: str, tmp_path: Path) -> None:
-    """Of twelve clients, all but the first two and the last two meet a call of the server that fails."""
+    """All of twelve clients but the first two and the last two meet a call of the server that fails."""
     server, client = crowd.server.format(a=ADDRESS, folder=tmp_path), crowd.honest.replace("-w 90", "").format(a=ADDRESS)
     once = simulate([server.split(), client.split()], "--trace").err
     calls = len(re.findall(rf" 0\.\d+ +\d+ {call}\(", once))

@@ -210,6 +210,6 @@ def test_wrong_devices(device: str) -> None:
 
 @pytest.mark.parametrize("device", ["roce", "iwarp"])
 def test_a_backlog_is_full(device: str) -> None:
-    """Of five requests that nobody takes; drivers/test_simulation.py asks the drivers in make check-long."""
+    """Five requests come, and nobody takes one; drivers/test_simulation.py asks the drivers in make check-long."""
     run = simulate([["build/tests/probe", ADDRESS, "backlog", "2"]], "--device", device, "--leaks", "ignore")
     assert run.out.endswith("server: 2 requests with a backlog of 2\n"), run.why()
