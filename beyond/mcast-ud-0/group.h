@@ -52,8 +52,9 @@ static inline int create_id(struct member *member, struct sockaddr *own)
 		return failed("rdma_create_id", errno, "");
 	if (rdma_bind_addr(member->id, own))
 		return failed("rdma_bind_addr", errno, "");
-	return member->id->verbs ? 0
-				 : failed("OWN-ADDRESS", EINVAL, "it is none of an RDMA device");
+	return member->id->verbs
+		       ? 0
+		       : failed("OWN-ADDRESS", EINVAL, "this is no address of an RDMA device");
 }
 
 /* Creates a QP that is ready at once, and memory for `receives` receives, at least one. */
