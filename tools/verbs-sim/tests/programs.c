@@ -14,6 +14,7 @@ static const struct {
 	int (*run)(void);
 } programs[] = {
 	{ "forget", forget },
+	{ "forget-id", forget_id },
 	{ "lock-twice", lock_twice },
 	{ "lock-stdout", lock_stdout },
 	{ "sleep-everywhere", sleep_everywhere },

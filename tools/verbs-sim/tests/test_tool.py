@@ -68,6 +68,7 @@ def test_a_world_that_is_spoiled_ends_the_run(what: str, said: str, who: str) ->
     "which, status, said",
     [
         ("forget", 121, "left over: 1 cm_id of program 0, 1 event channel of program 0"),
+        ("forget-id", 121, "left over: 1 cm_id of program 0, 0."),
         ("lock-twice", 120, "all sleep forever"),
         ("unknown-opcode", 122, "ibv_post_send of the opcode 10 is not simulated, which program 0 calls from "),
         ("spin", 123, "program 0, thread 0 has made no call for 1 s"),

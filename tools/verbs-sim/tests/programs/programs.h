@@ -11,6 +11,7 @@
 /* ---- verbs.c ---- */
 
 int forget(void);
+int forget_id(void);
 int print_errno_late(void);
 int print_room(void);
 int free_early(void);

@@ -19,6 +19,17 @@ int forget(void)
 	return rdma_create_id(channel, &id, NULL, RDMA_PS_TCP);
 }
 
+/* Its event channel is the id's, too, which cannot be destroyed any more. */
+int forget_id(void)
+{
+	struct rdma_event_channel *channel = rdma_create_event_channel();
+	struct rdma_cm_id *id;
+	int ret = rdma_create_id(channel, &id, NULL, RDMA_PS_TCP);
+
+	rdma_destroy_event_channel(channel);
+	return ret;
+}
+
 /* Prints the room of a CQ of 10, resized twice, and of a QP of 10 sends and 20 receives. */
 int print_room(void)
 {
