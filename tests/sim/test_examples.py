@@ -349,17 +349,6 @@ def test_a_second_stop_does_not_wait_for_a_silent_server(times: int, least_s: fl
     assert run.statuses[1] == 0 and least_s < last_s < most_s, (last_s, run.command)
 
 
-CLIENTS = ["echo_client", "plain/echo_client", "loop_client"]
-
-
-@pytest.mark.parametrize("client", CLIENTS)
-def test_an_answer_is_compared(client: str) -> None:
-    """The second one, behind private data, arrives changed."""
-    programs = [["build/examples/echo_server", ADDRESS], [f"build/examples/{client}", ADDRESS, "12321", "3", "64"]]
-    run = simulate(programs, "--fail", "1:message:3:FLIP=0")
-    assert run.fault and run.statuses[1] == 1 and re.search("other contents|changed|differ", run.err), run.why()
-
-
 LIBRPMA = "build/examples/others/librpma"
 
 
