@@ -25,7 +25,7 @@ struct session {
 	unsigned int connections;
 };
 
-static char said[600]; /* last, since the client was connected */
+static char said[600]; /* the last report since the client was connected */
 
 /* Says once what each attempt meets in turn: a server that is away refuses many. */
 static void report(void *context, const struct our_error *error)

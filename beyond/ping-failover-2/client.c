@@ -70,7 +70,7 @@ static void ask_to_stop(int number)
 	our_stop_request(stop);
 }
 
-static char said[600]; /* last, since a path was found */
+static char said[600]; /* the last report since a path was found */
 
 /* Says once what each attempt meets in turn. */
 static void report(void *context, const struct our_error *error)
